@@ -1,0 +1,1 @@
+"""The face: the HTTP API, its Python client and the `rage` command."""

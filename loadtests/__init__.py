@@ -1,0 +1,1 @@
+"""Benchmarks and load: numbers measured side by side in one run."""

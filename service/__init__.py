@@ -1,0 +1,1 @@
+"""The competition: accounts, bots, tournaments, matches, rankings. SQL lives here, HTTP does not."""
