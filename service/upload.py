@@ -1,0 +1,203 @@
+"""What an uploaded bot may be: one Python file, or a zip archive of plain files. Looks only, writes nothing."""
+
+import io
+import stat
+import tomllib
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from service.errors import Invalid
+
+MIB = 1024 * 1024
+PACKED = 5 * MIB
+UNPACKED = 50 * MIB
+FILES = 2_000
+NAME_BYTES = 255
+PATH_BYTES = 512
+WORDS = 32
+METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+ENCRYPTED = 0x1 | 0x40 | 0x2000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of an archive, its path relative and plain."""
+
+    path: str
+    content: bytes
+
+
+def inspect(filename: str, content: bytes) -> str:
+    """The kind of bot, `py` or `zip`; raises `Invalid` that names the entry which broke a rule."""
+    suffix = PurePosixPath(filename.replace("\\", "/")).suffix.lower()
+    if suffix not in (".py", ".zip"):
+        raise _refusal("a bot is a Python file (.py) or an archive (.zip)")
+    if not content:
+        raise _refusal("the file is empty")
+    if len(content) > PACKED:
+        raise _refusal(f"{len(content):,} bytes; at most {PACKED:,} (5 MiB) are allowed")
+    if suffix == ".py":
+        _check_source(content)
+        return "py"
+    _check_archive(content)
+    return "zip"
+
+
+def entries(content: bytes) -> list[Entry]:
+    """All files of an archive that keeps every rule; raises `Invalid`."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            listed = _listed(archive)
+            return [Entry(entry.filename, _read(archive, entry)) for entry in listed if not entry.is_dir()]
+    except Invalid:
+        raise
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, OSError, zlib.error) as error:
+        raise _refusal(f"not a readable zip archive: {error}") from error
+
+
+def run_command(text: bytes) -> tuple[str, ...]:
+    """The `run` of a bot.toml; raises `Invalid`."""
+    try:
+        run = tomllib.loads(text.decode()).get("run")
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise _refusal(f"bot.toml: {error}") from error
+    if not isinstance(run, list) or not run or not all(isinstance(word, str) and word for word in run):
+        raise _refusal('bot.toml: needs run = ["python", "main.py"] or run = ["./mybot"]')
+    if len(run) > WORDS or any("\0" in word or len(word.encode()) > PATH_BYTES for word in run):
+        raise _refusal(f"bot.toml: run has more than {WORDS} words, or one that is too long")
+    if run[0] not in ("python", "python3") and not run[0].startswith("./"):
+        raise _refusal(f'bot.toml: run starts with "{run[0]}"; it may be "python" or a file of the archive, "./mybot"')
+    return tuple(run)
+
+
+def _check_source(content: bytes) -> None:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _refusal(f"line {line} is not UTF-8 text (byte {content[error.start]:#04x})") from error
+    if "\0" in text:
+        raise _refusal(f"line {text.count(chr(10), 0, text.index(chr(0))) + 1} holds a NUL byte: not a text file")
+    if not text.strip():
+        raise _refusal("the file is empty")
+
+
+def _check_archive(content: bytes) -> None:
+    files = {entry.path: entry.content for entry in entries(content)}
+    if "bot.toml" not in files:
+        inner = next((path for path in files if path.endswith("/bot.toml")), None)
+        hint = f"; {inner} lies in a folder, pack the folder's contents instead" if inner else ""
+        raise _refusal(f"bot.toml is missing at the top of the archive{hint}")
+    run = run_command(files["bot.toml"])
+    program = run[0].removeprefix("./") if run[0].startswith("./") else None
+    script = run[1] if program is None and len(run) > 1 and run[1].endswith(".py") else None
+    for needed in (program, script):
+        if needed is not None and needed.removeprefix("./") not in files:
+            raise _refusal(f"bot.toml: run names {needed}, which is not in the archive")
+
+
+def _listed(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    listed = archive.infolist()
+    if len(listed) > FILES:
+        raise _refusal(f"{len(listed):,} entries; at most {FILES:,} are allowed")
+    for entry in listed:
+        if reason := _reason(entry):
+            raise _refusal(f"{_shown(entry.orig_filename)}: {reason}")
+    total = sum(entry.file_size for entry in listed)
+    if total > UNPACKED:
+        largest = max(listed, key=lambda entry: entry.file_size)
+        text = f"{total:,} bytes unpacked (largest: {_shown(largest.filename)}); at most {UNPACKED:,} are allowed"
+        raise _refusal(text)
+    _check_names(listed)
+    _check_overlaps(listed)
+    return listed
+
+
+def _reason(entry: zipfile.ZipInfo) -> str | None:
+    """What is wrong with one entry by itself."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return "a link or device; only plain files and folders are allowed"
+    if entry.is_dir() != (kind == stat.S_IFDIR) and kind:
+        return "says it is a file and a folder at once"
+    if entry.flag_bits & ENCRYPTED:
+        return "encrypted"
+    if entry.compress_type not in METHODS:
+        return "packed by a method other than stored or deflated"
+    return _path_reason(entry.orig_filename)
+
+
+def _path_reason(name: str) -> str | None:
+    parts = name.removesuffix("/").split("/")
+    if not name or name.startswith("/") or "\\" in name or ":" in name:
+        return "not a plain relative path with forward slashes"
+    if any(part in ("", ".", "..") for part in parts):
+        return "not a plain relative path"
+    if any(not sign.isprintable() for sign in name):
+        return "control characters in the name"
+    if len(name.encode(errors="replace")) > PATH_BYTES or any(
+        len(part.encode(errors="replace")) > NAME_BYTES for part in parts
+    ):
+        return "name too long"
+    return None
+
+
+def _check_names(listed: list[zipfile.ZipInfo]) -> None:
+    """No name twice, also not on systems that fold case; no file that is a folder as well."""
+    seen: dict[str, str] = {}
+    files = set()
+    for entry in listed:
+        name = entry.filename.removesuffix("/")
+        if (other := seen.setdefault(_folded(name), name)) != name or (entry.is_dir() is False and name in files):
+            why = "twice" if other == name else f"differs from {_shown(other)} only by case"
+            raise _refusal(f"{_shown(name)}: {why}")
+        if not entry.is_dir():
+            files.add(name)
+    folded_files = {_folded(name) for name in files}
+    for folder in _folders(listed):
+        if _folded(folder) in folded_files:
+            raise _refusal(f"{_shown(folder)}: a file and a folder at once")
+
+
+def _folders(listed: list[zipfile.ZipInfo]) -> Iterator[str]:
+    for entry in listed:
+        if entry.is_dir():
+            yield entry.filename.removesuffix("/")
+        for parent in PurePosixPath(entry.filename).parents:
+            if parent.name:
+                yield str(parent)
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _check_overlaps(listed: list[zipfile.ZipInfo]) -> None:
+    """Entries that share bytes are how a small archive unpacks to a huge one."""
+    end = -1
+    for entry in sorted(listed, key=lambda entry: entry.header_offset):
+        if entry.header_offset < end:
+            raise _refusal(f"{_shown(entry.filename)}: shares its bytes with another entry")
+        end = entry.header_offset + 30 + entry.compress_size
+
+
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    try:
+        content = archive.read(entry)
+    except (zipfile.BadZipFile, EOFError, RuntimeError, NotImplementedError, zlib.error) as error:
+        raise _refusal(f"{_shown(entry.filename)}: broken: {error}") from error
+    if len(content) != entry.file_size:
+        raise _refusal(f"{_shown(entry.filename)}: {len(content)} bytes instead of {entry.file_size}")
+    return content
+
+
+def _shown(name: str) -> str:
+    return "".join(sign if sign.isprintable() else "?" for sign in name)[:120]
+
+
+def _refusal(reason: str) -> Invalid:
+    return Invalid({"code": [reason]})

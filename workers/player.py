@@ -1,0 +1,290 @@
+"""A seat's player over a sandbox's pipes: asks, keeps the clocks, and turns whatever a bot does into a fault.
+
+Only a bot's own failure becomes a `PlayerFault`. A late machine raises `MatchVoid`, a broken sandbox `SandboxError`.
+"""
+
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+import orjson
+
+from engine.table import FaultKind, PlayerFault, Question
+from service.limits import Limits
+from workers import verdict
+from workers.log import Log
+from workers.pressure import Mark, host_was_late
+from workers.sandbox import Ending, MatchVoid, Running, SandboxError
+from workers.wire import Closed, Flooded, Overlong, Wire
+
+PROTOCOL: Final = 1
+MODES: Final = ("full", "delta")
+MS: Final = 1_000_000
+FIRST_LOOK: Final = 0.02  # seconds until a slow answer's clocks are first read
+LOOK: Final = 0.1
+FAREWELL: Final = 0.25
+ANSWER_SHOWN: Final = 200
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a seat used so far: nanoseconds, and its decisions."""
+
+    start_cpu: int = 0
+    start_wall: int = 0
+    cpu: int = 0
+    cpu_longest: int = 0
+    wall: int = 0
+    wall_longest: int = 0
+    decisions: int = 0
+    memory_kb: int = 0
+
+
+class SandboxPlayer:
+    """An `engine.table.Player`. `forgive` tells whether a late machine voids the match (else it counts)."""
+
+    def __init__(self, running: Running, limits: Limits, *, forgive: bool = True) -> None:
+        self.log = Log()
+        self.spent = Spent()
+        self.ending: Ending | None = None
+        self._running = running
+        self._limits = limits
+        self._forgive = forgive
+        self._wire = Wire(running, self.log)
+        self._delta = False
+        self._late: set[int] = set()
+        self._asked_at = 0
+        self._cpu_before = 0
+        self._farewell = False
+
+    def start(self, start: Mapping[str, Any]) -> None:
+        """Hand over the match's start and wait for `ready`."""
+        self._asked_at = time.monotonic_ns()
+        self._wire.send(orjson.dumps({"type": "start", "protocol": PROTOCOL, **start}) + b"\n")
+        try:
+            line = self._wait(self._limits.start_ms)
+        except Overlong as overlong:
+            self._fault(FaultKind.START, "its first line is longer than 4 KiB", out=True, answer=overlong.start)
+        if line is None:
+            limit = f"{self._limits.start_ms:,} ms"
+            self._fault(FaultKind.START, f"not ready within {limit}", out=True, limit={"wall_ms": self._limits.start_ms})
+        self._delta = self._mode(line) == "delta"
+        self.spent.start_wall = time.monotonic_ns() - self._asked_at
+        self.spent.start_cpu = self._cpu_before = self._running.cpu_ns()
+        self._check_start_cpu()
+
+    def ask(self, question: Question) -> object:
+        """The bot's move, checked against `legal`."""
+        self.spent.decisions += 1
+        self._wire.look()
+        unasked = self._unasked(question.number)
+        self._asked_at = time.monotonic_ns()
+        self._late.add(question.number)
+        self._wire.send(self._told(question))
+        if unasked is not None:
+            self._fault(FaultKind.GARBAGE, "wrote a line that nobody asked for", answer=unasked)
+        try:
+            line = self._answer(question.number)
+        finally:
+            self._count()
+        return self._move(line, question)
+
+    def end(self, result: Mapping[str, Any]) -> None:
+        """Tell the result and close the input; what the bot still does is nobody's concern."""
+        self._wire.send(orjson.dumps({"type": "end", **result}) + b"\n")
+        self.spent.memory_kb = max(self.spent.memory_kb, self._running.memory_kb())
+        self._running.close_input()
+        self._farewell = True
+
+    def stop(self) -> None:
+        """End the sandbox. After a farewell the bot gets a moment to finish its log."""
+        if self.ending is None:
+            if self._farewell:
+                with contextlib.suppress(Flooded):
+                    self._wire.drain(time.monotonic() + FAREWELL)
+            self._stop()
+
+    def _stop(self) -> None:
+        self.spent.cpu = max(self.spent.cpu, self._running.cpu_ns())
+        with contextlib.suppress(Flooded):
+            self._wire.look()
+        self.ending = self._running.stop()
+        self.spent.cpu = max(self.spent.cpu, self._running.cpu_ns())
+        self.spent.memory_kb = max(self.spent.memory_kb, self.ending.memory_kb)
+
+    # asking
+
+    def _told(self, question: Question) -> bytes:
+        shown: dict[str, Any] = {"id": question.number, "type": question.kind}
+        shown |= {"events": question.events} if self._delta else {"view": question.view}
+        shown["legal"] = question.legal
+        if question.pile is not None:
+            shown["pile"] = question.pile
+        return orjson.dumps(shown) + b"\n"
+
+    def _unasked(self, number: int) -> bytes | None:
+        """The first line that is already there and answers no earlier question; all such lines are dropped."""
+        found = None
+        while self._wire.waiting():
+            try:
+                line = self._wire.line(0.0)
+            except Overlong as overlong:
+                line = overlong.start
+            except Flooded as flooded:
+                self._flood(flooded)
+            except Closed:
+                self._ended()
+            if line is None:
+                break
+            if _id(line) not in self._late:
+                found = line if found is None else found
+            else:
+                self._late.discard(_id(line) or 0)
+        return found
+
+    def _answer(self, number: int) -> bytes:
+        """The first line that does not answer an earlier question."""
+        while True:
+            try:
+                line = self._wait(self._limits.decision_ms, asked=number)
+            except Overlong as overlong:
+                self._fault(FaultKind.GARBAGE, "a line longer than 4 KiB", answer=overlong.start)
+            if line is None:
+                self._overdue()
+            answered = _id(line)
+            if answered is not None and answered != number and answered in self._late:
+                self._late.discard(answered)
+                continue
+            self._late.discard(number)
+            return line
+
+    def _wait(self, wall_ms: int, *, asked: int = 0) -> bytes | None:
+        """The next line, or None once the wall clock of this question has run out; watches CPU on the way."""
+        begin = self._asked_at / 1e9
+        end = begin + wall_ms / 1000
+        look = begin + FIRST_LOOK
+        mark = None
+        try:
+            while (line := self._wire.line(min(look, end))) is None:
+                mark = mark or Mark.of(self._running)
+                self._check_start_cpu() if not asked else self._check_cpu(asked)
+                if time.monotonic() >= end:
+                    self._excuse(mark)
+                    return None
+                look = time.monotonic() + LOOK
+        except Flooded as flooded:
+            self._flood(flooded)
+        except Closed:
+            self._ended()
+        return line
+
+    def _excuse(self, since: Mark) -> None:
+        if self._forgive and host_was_late(since, Mark.of(self._running)):
+            raise MatchVoid("the machine was too busy to let a bot answer in time")
+
+    def _count(self) -> None:
+        """The clocks after an answer, or after none."""
+        spent = self.spent
+        wall, cpu = time.monotonic_ns() - self._asked_at, self._running.cpu_ns()
+        spent.wall += wall
+        spent.wall_longest = max(spent.wall_longest, wall)
+        spent.cpu_longest = max(spent.cpu_longest, cpu - self._cpu_before)
+        spent.cpu, self._cpu_before = cpu, cpu
+
+    # judging
+
+    def _mode(self, line: bytes) -> str:
+        hello = _decoded(line)
+        mode = hello.get("mode", "full") if isinstance(hello, dict) else None
+        if not isinstance(hello, dict) or hello.get("ready") is not True or mode not in MODES:
+            text = 'its first line must be {"ready":true} with mode "full" or "delta"'
+            self._fault(FaultKind.START, text, out=True, answer=line)
+        return str(mode)
+
+    def _move(self, line: bytes, question: Question) -> object:
+        answer = _decoded(line)
+        if not isinstance(answer, dict) or "move" not in answer:
+            self._fault(FaultKind.GARBAGE, 'not a JSON object with "id" and "move"', answer=line)
+        if type(answer.get("id")) is not int or answer["id"] != question.number:
+            text = f"answered with the wrong id; {question.number} was asked"
+            self._fault(FaultKind.GARBAGE, text, answer=line)
+        if self._wire.waiting() and not self._running.ended(0.0):
+            self._fault(FaultKind.GARBAGE, "wrote more than one line for one question", answer=line)
+        move = answer["move"]
+        if not _listed(move, question.legal):
+            text = f"{orjson.dumps(move).decode()[:ANSWER_SHOWN]} is not legal for {question.kind}"
+            self._fault(FaultKind.ILLEGAL, text, answer=line, legal=question.legal)
+        self._check_cpu(question.number)
+        return move
+
+    def _check_cpu(self, decisions: int) -> None:
+        used = (self._running.cpu_ns() - self.spent.start_cpu) // MS
+        budget = self._limits.cpu_budget_ms(decisions)
+        if used > budget:
+            text = f"used {used:,} ms of CPU; {budget:,} ms are allowed up to decision {decisions}"
+            self._fault(FaultKind.TIMEOUT, text, out=True, limit={"cpu_ms": budget})
+
+    def _check_start_cpu(self) -> None:
+        used, limit = self._running.cpu_ns() // MS, self._limits.start_cpu_ms
+        if used > limit:
+            text = f"used {used:,} ms of CPU before it was ready; {limit:,} ms are allowed"
+            self._fault(FaultKind.START, text, out=True, limit={"cpu_ms": limit})
+
+    def _overdue(self) -> NoReturn:
+        limit = self._limits.decision_ms
+        self._fault(FaultKind.TIMEOUT, f"no answer within {limit:,} ms", limit={"wall_ms": limit})
+
+    def _flood(self, flooded: Flooded) -> NoReturn:
+        self._fault(FaultKind.FLOOD, f"wrote more {flooded} than anybody may", out=True)
+
+    def _ended(self) -> NoReturn:
+        """The output has ended: with the process, or the bot closed it."""
+        ending = self._running.ended(0.5)
+        with contextlib.suppress(Flooded):
+            self._wire.drain(time.monotonic() + 0.05)
+        if ending is None:
+            self._fault(FaultKind.CRASH, "closed its standard output", out=True)
+        if ending.host_out_of_memory:
+            raise MatchVoid("the machine ran out of memory and ended a bot that kept to its limit")
+        if ending.status is None and not ending.out_of_memory:
+            raise SandboxError(f"a sandbox ended before its bot began: {self.log.text()[-500:]}")
+        kind, text = verdict.of_ending(ending, self.log)
+        starting = self.spent.decisions == 0 and kind in (FaultKind.CRASH, FaultKind.TIMEOUT)
+        if starting:
+            kind = FaultKind.START
+        self._fault(kind, text, out=True, exit_status=ending.status, signal=ending.signal)
+
+    def _fault(self, kind: FaultKind, text: str, *, out: bool = False, **evidence: Any) -> NoReturn:
+        answer = evidence.pop("answer", None)
+        if answer is not None:
+            evidence["answer"] = bytes(answer[:ANSWER_SHOWN]).decode(errors="replace")
+        if out:
+            self._stop()
+        used = {
+            "cpu_ms": self._running.cpu_ns() // MS,
+            "wall_ms": (time.monotonic_ns() - self._asked_at) // MS,
+            "memory_kb": self._running.memory_kb(),
+        }
+        log = {"log_head": self.log.head(), "log_tail": self.log.tail(), "log_bytes": self.log.written}
+        raise PlayerFault(kind, text, out=out, evidence={**evidence, "used": used, **log})
+
+
+def _decoded(line: bytes) -> object:
+    """JSON, or None for what is no JSON (no answer may be null)."""
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _id(line: bytes) -> int | None:
+    answer = _decoded(line)
+    number = answer.get("id") if isinstance(answer, dict) else None
+    return number if type(number) is int else None
+
+
+def _listed(move: object, legal: Sequence[object]) -> bool:
+    """Whether the move is in the list as the same kind of JSON value: true is not 1."""
+    return any(type(move) is type(choice) and move == choice for choice in legal)

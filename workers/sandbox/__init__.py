@@ -1,0 +1,8 @@
+"""Strangers' code behind walls: what may be done is in `policy`, how it is done in the launcher behind `Sandbox`."""
+
+from workers.sandbox.code import BotCode
+from workers.sandbox.errors import MatchVoid, SandboxError, SandboxUnavailable
+from workers.sandbox.running import Ending, Running
+from workers.sandbox.sandbox import Sandbox
+
+__all__ = ["BotCode", "Ending", "MatchVoid", "Running", "Sandbox", "SandboxError", "SandboxUnavailable"]

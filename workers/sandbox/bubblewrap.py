@@ -1,0 +1,212 @@
+"""The launcher that starts one bubblewrap per seat.
+
+As root the way is: own mount namespace (for a scratch space with a cap on files), the seat's groups, limits, the
+seat's user id, bubblewrap, the bot. As anybody else: limits, bubblewrap, the bot. A short shell script does it,
+because it may wait for the kernel without holding up the worker, and forks nothing of the worker's memory.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from service.limits import Limits
+from workers.sandbox import filters
+from workers.sandbox.claims import Claim
+from workers.sandbox.code import BotCode
+from workers.sandbox.errors import SandboxError, SandboxUnavailable
+from workers.sandbox.groups import Group, Groups
+from workers.sandbox.policy import ENVIRONMENT, KIB, MIB, POLICY
+from workers.sandbox.running import Running
+from workers.sandbox.runtime import Runtime
+from workers.sandbox.unpack import Unpacked, unpack
+
+NAMESPACES = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+FIXED = [
+    *NAMESPACES,
+    *("--unshare-cgroup-try", "--disable-userns", "--uid", "65534", "--gid", "65534", "--hostname", "table"),
+    *("--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"),
+]
+OWN_PROCESSES = 2  # bubblewrap outside and inside the namespace
+
+
+@dataclass(slots=True)
+class Bubblewrap:
+    """Starts sandboxes for one worker; `groups` is None in mode B."""
+
+    program: str
+    runtime: Runtime
+    claim: Claim
+    groups: Groups | None
+    launched: int = 0
+
+    def launch(self, code: BotCode, limits: Limits, *, slot: int, cpu_seconds: int) -> Running:
+        """A fresh sandbox with the bot starting in it; raises `SandboxError`."""
+        self.launched += 1
+        uid = self.claim.uid(slot)
+        unpacked = unpack(code, self.claim.folder, uid if os.getuid() == 0 else None, self.launched)
+        group = None
+        try:
+            group = self._group(limits, unpacked)
+            return self._start(unpacked, limits, group, uid, cpu_seconds)
+        except BaseException as error:
+            _clean(unpacked, group)
+            if isinstance(error, OSError):
+                raise SandboxError(f"a sandbox could not be started: {error}") from error
+            raise
+
+    def _group(self, limits: Limits, unpacked: Unpacked) -> Group | None:
+        if self.groups is None:
+            return None
+        name = f"rage-{self.claim.name}-{self.launched}"
+        processes = POLICY.threads + OWN_PROCESSES
+        memory = limits.memory_mb * MIB
+        return self.groups.make(name, memory=memory, processes=processes, count_cpu=unpacked.forks)
+
+    def _start(
+        self, unpacked: Unpacked, limits: Limits, group: Group | None, uid: int, cpu_seconds: int
+    ) -> Running:
+        forks = unpacked.forks and self.groups is not None
+        with _Passed() as passed:
+            rules = passed.data(filters.compiled(forks=forks))
+            source = passed.data(unpacked.source) if unpacked.source is not None else None
+            told, tell = passed.pipe()
+            bwrap = self._arguments(unpacked, rules, source, tell)
+            limited = _ulimits(limits, cpu_seconds, counted=group is not None, forks=unpacked.forks)
+            command = self._command(bwrap, limited, group, uid)
+            outer = subprocess.Popen(
+                command,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[descriptor for descriptor in (rules, source, tell) if descriptor is not None],
+                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+                cwd="/",
+                start_new_session=True,
+            )
+            passed.keep(told)
+        stdin, stdout, stderr = (_taken(pipe) for pipe in (outer.stdin, outer.stdout, outer.stderr))
+        return Running(outer, stdin, stdout, stderr, told, group, limits.memory_mb * MIB, unpacked.folder)
+
+    def _arguments(self, unpacked: Unpacked, rules: int, source: int | None, tell: int) -> list[str]:
+        """bubblewrap's own command line."""
+        root = ["--ro-bind", str(self.runtime.root), "/"]
+        root += ["--ro-bind", str(self.runtime.engine), "/usr/lib/rage/engine"]
+        devices = [word for name in ("null", "urandom") for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
+        bot = ["--ro-bind-data", str(source), "/bot/bot.py"]
+        if unpacked.folder is not None:
+            bot = ["--ro-bind", str(unpacked.folder), "/bot"]
+        environment = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
+        streams = ["--json-status-fd", str(tell), "--seccomp", str(rules)]
+        places = [*root, *devices, *bot, *self._scratch(), "--chdir", "/bot"]
+        return [self.program, *FIXED, *places, *environment, *streams, "--", *unpacked.command(self.runtime.python)]
+
+    def _scratch(self) -> list[str]:
+        """A writable /tmp only where something caps its files: our own mount, or the memory group."""
+        if self.groups is None:
+            return []
+        if os.getuid() == 0:
+            return ["--bind", str(self._mount_point()), "/tmp"]  # noqa: S108
+        return ["--size", str(POLICY.scratch_bytes), "--tmpfs", "/tmp"]  # noqa: S108
+
+    def _mount_point(self) -> Path:
+        return self.claim.folder / "scratch"
+
+    def _command(self, bwrap: list[str], limited: list[str], group: Group | None, uid: int) -> list[str]:
+        lines = ["echo 1000 > /proc/self/oom_score_adj", *limited]
+        if os.getuid() != 0:
+            return ["/bin/sh", "-ec", "\n".join([*lines, f"exec {shlex.join(bwrap)}"])]
+        joins = [f"echo 0 > {shlex.quote(path)}" for path in (group.joins() if group else [])]
+        drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--pdeathsig=KILL", "--"]
+        lines = [*joins, *self._mounts(uid), *lines, f"exec {shlex.join([*drop, *bwrap])}"]
+        own = ["unshare", "--mount", "--propagation", "private", "--"] if self.groups else []
+        return [*own, "/bin/sh", "-ec", "\n".join(lines)]
+
+    def _mounts(self, uid: int) -> list[str]:
+        if self.groups is None:
+            return []
+        self._mount_point().mkdir(mode=0o711, exist_ok=True)
+        size = f"size={POLICY.scratch_bytes},nr_inodes={POLICY.scratch_files}"
+        options = f"{size},mode=0700,uid={uid},gid={uid},noexec,nosuid,nodev"
+        return [shlex.join(["mount", "-n", "-t", "tmpfs", "-o", options, "rage", str(self._mount_point())])]
+
+
+def found() -> str:
+    """The path of bubblewrap, and of what else the launcher runs; raises `SandboxUnavailable`."""
+    needed = {"bwrap": "bubblewrap"}
+    if os.getuid() == 0:
+        needed |= {"setpriv": "util-linux", "unshare": "util-linux", "mount": "mount"}
+    for program, package in needed.items():
+        if shutil.which(program) is None:
+            raise SandboxUnavailable(f"{program} is not installed; install it: apt-get install {package}")
+    return str(shutil.which("bwrap"))
+
+
+def _ulimits(limits: Limits, cpu_seconds: int, *, counted: bool, forks: bool) -> list[str]:
+    """Limits the shell sets for itself and all that follows; sizes in the units of ulimit."""
+    address = limits.memory_mb * MIB + (POLICY.address_room if counted else 0)
+    lines = [
+        "ulimit -c 0",
+        f"ulimit -t {cpu_seconds}",
+        f"ulimit -f {POLICY.scratch_bytes // 512}",
+        f"ulimit -n {POLICY.open_files}",
+        "ulimit -l 64",
+        "ulimit -r 0",
+    ]
+    if os.getuid() == 0:
+        lines.append(f"ulimit -p {POLICY.threads + OWN_PROCESSES + 2}")
+    # a program with processes or its own memory scheme may reserve freely where real memory is counted
+    return lines if counted and forks else [*lines, f"ulimit -v {address // KIB}"]
+
+
+def _clean(unpacked: Unpacked, group: Group | None) -> None:
+    if group is not None:
+        group.remove()
+    if unpacked.folder is not None:
+        shutil.rmtree(unpacked.folder, ignore_errors=True)
+
+
+def _taken(pipe: object) -> int:
+    """Our end of a pipe as a bare non-blocking descriptor."""
+    descriptor = os.dup(pipe.fileno())  # type: ignore[attr-defined]
+    os.set_inheritable(descriptor, False)
+    os.set_blocking(descriptor, False)
+    pipe.close()  # type: ignore[attr-defined]
+    return descriptor
+
+
+class _Passed:
+    """Descriptors handed to a child, closed on our side whatever happens."""
+
+    def __init__(self) -> None:
+        self._open: list[int] = []
+
+    def __enter__(self) -> "_Passed":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in self._open:
+            os.close(descriptor)
+
+    def data(self, content: bytes) -> int:
+        """A descriptor from which `content` can be read once."""
+        descriptor = os.memfd_create("bot")
+        self._open.append(descriptor)
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.write(content)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return descriptor
+
+    def pipe(self) -> Sequence[int]:
+        """(ours, the child's)."""
+        ends = os.pipe()
+        self._open += ends
+        return ends
+
+    def keep(self, descriptor: int) -> None:
+        """Leave this one open."""
+        self._open.remove(descriptor)

@@ -1,0 +1,81 @@
+"""The system call filter of `policy`, compiled by libseccomp once per process and kind of bot."""
+
+import os
+from functools import cache
+from typing import Any
+
+from workers.sandbox import policy
+from workers.sandbox.errors import SandboxUnavailable
+
+
+@cache
+def compiled(*, forks: bool) -> bytes:
+    """The BPF program for bots that may start processes (`forks`) or only threads."""
+    seccomp = _library()
+    rules = seccomp.SyscallFilter(seccomp.ERRNO(1))
+    _add(rules, seccomp.ALLOW, policy.ALLOWED + (policy.FORKING if forks else []))
+    _add(rules, seccomp.TRAP, policy.REFUSED_LOUDLY + ([] if forks else policy.FORKING))
+    for name, number in policy.ANSWERED.items():
+        _add(rules, seccomp.ERRNO(number), [name])
+    _clone(rules, seccomp, forks=forks)
+    _narrow(rules, seccomp)
+    return _exported(rules)
+
+
+def _library() -> Any:
+    try:
+        import pyseccomp
+    except (ImportError, OSError, RuntimeError) as error:
+        raise SandboxUnavailable(
+            f"the libseccomp library cannot be loaded ({error}); install it: apt-get install libseccomp2"
+        ) from error
+    return pyseccomp
+
+
+def _add(rules: Any, action: Any, names: list[str]) -> None:
+    for name in names:
+        _rule(rules, action, name)
+
+
+def _rule(rules: Any, action: Any, name: str, *arguments: Any) -> None:
+    try:
+        rules.add_rule(action, name, *arguments)
+    except (ValueError, OSError):
+        # a call this processor or this libseccomp does not know: the default answer, EPERM, covers it
+        if name in ("execve", "read", "write", "clone", "socket"):
+            raise
+
+
+def _clone(rules: Any, seccomp: Any, *, forks: bool) -> None:
+    """Threads for all, processes where they are allowed, new namespaces for nobody."""
+    argument, masked = seccomp.Arg, seccomp.MASKED_EQ
+    wanted = 0 if forks else policy.CLONE_THREAD
+    mask = policy.CLONE_NEW | wanted
+    _rule(rules, seccomp.ALLOW, "clone", argument(0, masked, mask, wanted))
+    if not forks:
+        _rule(rules, seccomp.TRAP, "clone", argument(0, masked, policy.CLONE_THREAD, 0))
+
+
+def _narrow(rules: Any, seccomp: Any) -> None:
+    """Calls that are harmless with some arguments only."""
+    argument, equal = seccomp.Arg, seccomp.EQ
+    for option in policy.PRCTL_ALLOWED:
+        _rule(rules, seccomp.ALLOW, "prctl", argument(0, equal, option))
+    for command in range(48):
+        if command not in policy.LOCK_COMMANDS:
+            _rule(rules, seccomp.ALLOW, "fcntl", argument(1, equal, command))
+    for command in (1030, 1031, 1032):  # F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ
+        _rule(rules, seccomp.ALLOW, "fcntl", argument(1, equal, command))
+    # event loops wake themselves through a nameless pair; addresses stay out of reach
+    _rule(rules, seccomp.ALLOW, "socketpair", argument(0, equal, policy.AF_UNIX))
+    _rule(rules, seccomp.ALLOW, "sendto", argument(4, equal, 0))
+    # only reading limits, and lowering one's own: hard limits stand
+    _rule(rules, seccomp.ALLOW, "prlimit64", argument(0, equal, 0))
+
+
+def _exported(rules: Any) -> bytes:
+    descriptor = os.memfd_create("filter")
+    with os.fdopen(descriptor, "w+b") as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return file.read()

@@ -1,0 +1,213 @@
+"""Control groups: memory and process limits of one seat, under cgroup v1, v2 or not at all.
+
+A seat's group is made for one launch and removed with it. Directories are flat and carry the claim's name
+(`rage-<claim>-<number>`), so that whoever finds a dead worker's claim can find and remove its groups.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workers.sandbox.errors import SandboxError
+
+MOUNTS = Path("/proc/self/mountinfo")
+OWN = Path("/proc/self/cgroup")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a seat's group counted: bytes, and how often the kernel refused."""
+
+    memory_peak: int
+    killed_for_memory: int
+    refused_processes: int
+
+
+@dataclass(slots=True)
+class Group:
+    """One seat's directories, by controller; under v2 all are the same directory."""
+
+    version: int
+    memory: Path
+    pids: Path
+    cpu: Path | None
+    removed: bool = field(default=False)
+
+    def joins(self) -> list[str]:
+        """The files a process writes `0` to in order to enter."""
+        folders = dict.fromkeys(folder for folder in (self.memory, self.pids, self.cpu) if folder)
+        return [str(folder / "cgroup.procs") for folder in folders]
+
+    def cpu_ns(self) -> int | None:
+        """CPU of everything that ever ran in the group, where it is counted."""
+        if self.cpu is None:
+            return None
+        if self.version == 1:
+            return int(_read(self.cpu / "cpuacct.usage") or 0)
+        return 1000 * _field(_read(self.cpu / "cpu.stat"), "usage_usec")
+
+    def seen(self) -> Seen:
+        """Counters at this moment."""
+        peak, oom = ("memory.max_usage_in_bytes", "memory.oom_control")
+        if self.version == 2:
+            peak, oom = ("memory.peak", "memory.events")
+        return Seen(
+            int(_read(self.memory / peak) or 0),
+            _field(_read(self.memory / oom), "oom_kill"),
+            _field(_read(self.pids / "pids.events"), "max"),
+        )
+
+    def remove(self) -> None:
+        """End what is left inside and remove the directories; idempotent."""
+        if not self.removed:
+            self.removed = all([remove(folder) for folder in {self.memory, self.pids, self.cpu} if folder])
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Where groups are made: one parent directory a controller."""
+
+    version: int
+    memory: Path
+    pids: Path
+    cpu: Path | None
+
+    def make(self, name: str, *, memory: int, processes: int, count_cpu: bool) -> Group:
+        """A fresh group with its limits set. `memory` in bytes; raises `SandboxError`."""
+        cpu = self.cpu / name if self.cpu and count_cpu else None
+        group = Group(self.version, self.memory / name, self.pids / name, cpu)
+        try:
+            self._fill(group, memory, processes)
+        except OSError as error:
+            group.remove()
+            raise SandboxError(f"no control group for a seat: {error}") from error
+        return group
+
+    def _fill(self, group: Group, memory: int, processes: int) -> None:
+        for folder in {group.memory, group.pids, group.cpu} - {None}:
+            assert folder is not None
+            folder.mkdir()
+        if self.version == 1:
+            _write(group.memory / "memory.limit_in_bytes", memory)
+            with contextlib.suppress(OSError):  # swap accounting may be off
+                _write(group.memory / "memory.memsw.limit_in_bytes", memory)
+        else:
+            _write(group.memory / "memory.max", memory)
+            with contextlib.suppress(OSError):
+                _write(group.memory / "memory.swap.max", 0)
+                _write(group.memory / "memory.oom.group", 1)
+        _write(group.pids / "pids.max", processes)
+
+    def parents(self) -> set[Path]:
+        """Every directory in which groups are made."""
+        return {folder for folder in (self.memory, self.pids, self.cpu) if folder}
+
+
+def find() -> Groups | None:
+    """A place for groups that this process may write to, the service's own group first; None without one."""
+    own = _own_paths()
+    mounts = list(_mounts())
+    places = {name: _parent(point, own.get(name, "/")) for kind, point, names in mounts for name in names}
+    memory, pids, cpu = places.get("memory"), places.get("pids"), places.get("cpuacct")
+    if memory and pids:
+        return Groups(1, memory, pids, cpu)
+    for kind, point, _ in mounts:
+        if kind == "cgroup2" and (parent := _unified(point, own.get("", "/"))):
+            return Groups(2, parent, parent, parent)
+    return None
+
+
+def leftovers(parents: set[Path], claim: str) -> list[Path]:
+    """Groups of the claim's launches that still exist."""
+    return [folder for parent in parents for folder in parent.glob(f"rage-{claim}-*")]
+
+
+def remove(folder: Path, *, seconds: float = 2.0) -> bool:
+    """Kill what runs in a group and remove it; False if the kernel would not let go of it in time."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            folder.rmdir()
+            return True
+        except FileNotFoundError:
+            return True
+        except OSError:
+            _kill(folder)
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+
+
+def _kill(folder: Path) -> None:
+    for line in _read(folder / "cgroup.procs").split():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if int(line) > 1 and int(line) != os.getpid():
+                os.kill(int(line), 9)
+
+
+def _parent(point: Path, own: str) -> Path | None:
+    return next((folder for folder in (point / own.lstrip("/"), point) if _can_make(folder)), None)
+
+
+def _unified(point: Path, own: str) -> Path | None:
+    """Under v2 a group that holds processes cannot hand out controllers: our own, its parent, or the top."""
+    here = point / own.lstrip("/")
+    for folder in (here, here.parent, point):
+        if folder.is_relative_to(point) and _hands_out(folder) and _can_make(folder):
+            return folder
+    return None
+
+
+def _hands_out(folder: Path) -> bool:
+    control = folder / "cgroup.subtree_control"
+    with contextlib.suppress(OSError):
+        _write(control, "+memory +pids")
+    return {"memory", "pids"} <= set(_read(control).split())
+
+
+def _can_make(folder: Path) -> bool:
+    trial = folder / f"rage-trial-{os.getpid()}"
+    try:
+        trial.mkdir()
+        return os.access(trial / "cgroup.procs", os.W_OK)
+    except OSError:
+        return False
+    finally:
+        remove(trial, seconds=0.5)
+
+
+def _mounts() -> Iterator[tuple[str, Path, list[str]]]:
+    """(file system, mount point, controllers) of every mounted hierarchy."""
+    for line in _read(MOUNTS).splitlines():
+        left, _, right = line.partition(" - ")
+        kind, _, options = right.split(" ", 2)
+        if kind in ("cgroup", "cgroup2"):
+            yield kind, Path(left.split()[4]), options.split(",") if kind == "cgroup" else []
+
+
+def _own_paths() -> dict[str, str]:
+    """Our own group by controller; the empty name is v2's."""
+    lines = [line.split(":", 2) for line in _read(OWN).splitlines()]
+    return {name: path for _, names, path in lines for name in names.split(",")}
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _write(path: Path, value: int | str) -> None:
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, str(value).encode())
+    finally:
+        os.close(descriptor)
+
+
+def _field(text: str, name: str) -> int:
+    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith(f"{name} ")), 0)

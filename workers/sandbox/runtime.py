@@ -1,0 +1,196 @@
+"""The bots' own read-only root: a Python, its standard library, the libraries it needs, numpy if there, `engine`.
+
+It is a copy, named by what it was copied from, so that a bot's user can read it wherever the checkout and the
+interpreter lie, and so that nothing of the service or of the host's other packages is in reach.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import engine
+from workers.sandbox.errors import SandboxUnavailable
+
+FORMAT = "1"
+OLDEST = (3, 11)
+USUAL = ("/usr/bin/python3", "/usr/local/bin/python3")
+LEFT_OUT = {
+    *("test", "tests", "idlelib", "ensurepip", "lib2to3", "tkinter", "turtledemo", "pydoc_data", "distutils"),
+    *("dist-packages", "site-packages", "venv", "sitecustomize.py", "__pycache__.tmp"),
+}
+ASK = """
+import json, sys, sysconfig
+try:
+    import numpy
+    numpy = numpy.__path__[0]
+except Exception:
+    numpy = None
+import os
+print(json.dumps({"version": sys.version_info[:3], "program": os.path.realpath(sys.executable), "numpy": numpy,
+    "library": sysconfig.get_path("stdlib"), "platform": sysconfig.get_path("platstdlib")}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Finished folders, and where Python lies inside the root."""
+
+    root: Path
+    engine: Path
+    python: str
+    version: str
+    numpy: bool
+
+
+def prepare(python: str | None, home: Path) -> Runtime:
+    """The root for this Python and this engine, copied the first time; raises `SandboxUnavailable`."""
+    facts = _ask(python or _usual())
+    root = _made(home / f"root-{_root_name(facts)}", lambda draft: _fill_root(facts, draft))
+    package = Path(engine.__file__).parent
+    rules = _made(home / f"engine-{_engine_name(facts, package)}", lambda draft: _fill_engine(facts, package, draft))
+    version = ".".join(map(str, facts["version"]))
+    return Runtime(root, rules, facts["program"], version, facts["numpy"] is not None)
+
+
+def _usual() -> str:
+    found = next((path for path in USUAL if os.access(path, os.X_OK)), None)
+    if found is None:
+        raise SandboxUnavailable(
+            "no python3 for bots: install one (apt-get install python3) or set RAGE_SANDBOX_PYTHON to its path"
+        )
+    return found
+
+
+def _ask(python: str) -> dict[str, Any]:
+    try:
+        answer = subprocess.run([python, "-I", "-c", ASK], capture_output=True, check=True, timeout=30)
+        facts: dict[str, Any] = json.loads(answer.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise SandboxUnavailable(f"the bots' Python {python} does not run: {error}") from error
+    if tuple(facts["version"][:2]) < OLDEST:
+        raise SandboxUnavailable(f"the bots' Python {python} is older than 3.11; set RAGE_SANDBOX_PYTHON to a newer one")
+    return facts
+
+
+def _root_name(facts: dict[str, Any]) -> str:
+    """A digest of the host's Python, by path, size and time."""
+    digest = hashlib.sha256(json.dumps([FORMAT, facts], sort_keys=True).encode())
+    for path in _copied(facts):
+        seen = path.stat()
+        digest.update(f"{path}\0{seen.st_size}\0{seen.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:20]
+
+
+def _engine_name(facts: dict[str, Any], package: Path) -> str:
+    """A digest of the engine, by content."""
+    digest = hashlib.sha256(json.dumps([FORMAT, facts["version"]]).encode())
+    for path in sorted(package.rglob("*.py")):
+        digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:20]
+
+
+def _copied(facts: dict[str, Any]) -> Iterator[Path]:
+    """Every file taken from the host's Python, without shared libraries."""
+    yield Path(facts["program"])
+    for folder in dict.fromkeys((facts["library"], facts["platform"])):
+        yield from _files(Path(folder), LEFT_OUT)
+    for folder in _numpy(facts):
+        yield from _files(folder, {"tests"})
+
+
+def _numpy(facts: dict[str, Any]) -> list[Path]:
+    if facts["numpy"] is None:
+        return []
+    package = Path(facts["numpy"])
+    return [folder for folder in (package, package.parent / "numpy.libs") if folder.is_dir()]
+
+
+def _files(top: Path, left_out: set[str]) -> Iterator[Path]:
+    for folder, folders, files in os.walk(top):
+        folders[:] = sorted(name for name in folders if name not in left_out and not name.startswith("config-"))
+        for name in sorted(files):
+            path = Path(folder, name)
+            if name not in left_out and path.is_file():
+                yield path
+
+
+def _made(folder: Path, fill: Callable[[Path], None]) -> Path:
+    """The folder, filled and put in place as one step unless it is there already."""
+    if (folder / "complete").exists():
+        return folder
+    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=folder.parent))
+    try:
+        fill(draft)
+        (draft / "complete").touch(mode=0o644)
+        _open_to_all(draft)
+        draft.rename(folder)
+    except (OSError, subprocess.SubprocessError) as error:
+        if not (folder / "complete").exists():  # else another worker was faster
+            raise SandboxUnavailable(f"the bots' Python or engine cannot be copied to {folder}: {error}") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder
+
+
+def _fill_root(facts: dict[str, Any], draft: Path) -> None:
+    copied = list(_copied(facts))
+    numpy_home = Path(facts["numpy"]).parent if facts["numpy"] else None
+    for path in copied:
+        inside = draft / str(path).lstrip("/")
+        if numpy_home and path.is_relative_to(numpy_home):
+            inside = draft / "usr/lib/rage" / path.relative_to(numpy_home)
+        _copy(path, inside)
+    for library in _libraries(path for path in copied if path.suffix == ".so" or path == Path(facts["program"])):
+        _copy(Path(library), draft / library.lstrip("/"))
+    _furnish(facts, draft)
+
+
+def _furnish(facts: dict[str, Any], draft: Path) -> None:
+    """A `python` by name, and the places where mounts will lie."""
+    for name in ("python", "python3"):
+        link = draft / "usr/bin" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.exists():
+            link.symlink_to(facts["program"])
+    for place in ("dev/null", "dev/urandom", "bot/bot.py"):
+        (draft / place).parent.mkdir(exist_ok=True)
+        (draft / place).touch(mode=0o644)
+    for place in ("tmp", "usr/lib/rage/engine"):
+        (draft / place).mkdir(parents=True, exist_ok=True)
+
+
+def _fill_engine(facts: dict[str, Any], package: Path, draft: Path) -> None:
+    """The engine's sources, compiled for the bots' Python."""
+    for path in _files(package, {"__pycache__"}):
+        if path.suffix == ".py":
+            _copy(path, draft / path.relative_to(package))
+    options = ["-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "-s", str(draft)]
+    command = [facts["program"], "-I", *options, "-p", "/usr/lib/rage/engine", str(draft)]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+
+
+def _open_to_all(draft: Path) -> None:
+    for folder, _, _ in os.walk(draft):
+        os.chmod(folder, 0o755)
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, target)
+    os.chmod(target, 0o755 if os.access(source, os.X_OK) else 0o644)
+
+
+def _libraries(files: Iterable[Path]) -> list[str]:
+    """Paths of all shared libraries the files ask for, the loader included."""
+    answer = subprocess.run(["ldd", *map(str, files)], capture_output=True, text=True, check=False, timeout=60)
+    words = [line.split() for line in answer.stdout.splitlines() if line.startswith("\t")]
+    paths = {word for line in words for word in line if word.startswith("/")}
+    extra = {str(Path(path).with_name("libgcc_s.so.1")) for path in paths if "/libc.so" in path}
+    return sorted(path for path in paths | extra if os.path.isfile(path))

@@ -1,0 +1,151 @@
+"""The sandbox as the rest of the worker sees it: probed once, then asked for fresh seats."""
+
+import os
+import select
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from service.limits import Limits
+from workers.sandbox import bubblewrap, claims, filters, groups, runtime
+from workers.sandbox.claims import Claim
+from workers.sandbox.code import BotCode
+from workers.sandbox.errors import SandboxError, SandboxUnavailable
+from workers.sandbox.policy import MIB
+from workers.sandbox.running import Running
+
+SELF_TEST = b"""
+import os, sys
+
+def start(info):
+    if os.getuid() == 0 or os.path.exists("/etc/passwd") or os.listdir("/usr/lib/rage") == []:
+        raise SystemExit("the walls have gaps")
+
+def bid(view):
+    return 0
+
+def play(view):
+    return view["legal"][0]
+"""
+REMEDIES = (
+    (
+        ("namespace", "No permissions to create", "uid map", "Operation not permitted"),
+        "user namespaces are switched off here; allow them: sysctl -w user.max_user_namespaces=15000 "
+        "kernel.unprivileged_userns_clone=1 (and kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu); "
+        "in a container give the pod hostUsers: false or a seccomp profile that allows unshare",
+    ),
+    (("nknown option",), "this bubblewrap is too old; version 0.8 or newer is needed"),
+)
+
+
+class Launcher(Protocol):
+    """What starts a seat. Today one bubblewrap a seat; a fork-server or Landlock can stand in its place."""
+
+    def launch(self, code: BotCode, limits: Limits, *, slot: int, cpu_seconds: int) -> Running:
+        """A fresh sandbox in which the bot is starting."""
+
+
+@dataclass(slots=True)
+class Sandbox:
+    """Made by `probe` in the very process that launches; not to be carried over a fork."""
+
+    mode: str
+    launcher: Launcher
+    claim: Claim
+    python: runtime.Runtime
+    owner: int
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def probe(cls, *, python: str | None = None, require_groups: bool = False, use_groups: bool = True) -> "Sandbox":
+        """The strongest sandbox this machine allows, tried out with a bot; raises `SandboxUnavailable`.
+
+        `python`: the interpreter bots get (default: the system's). Without `use_groups`, or where no control
+        group can be made, it is mode B: one process a bot, no scratch space; `require_groups` refuses that.
+        """
+        program = bubblewrap.found()
+        filters.compiled(forks=False)
+        places = groups.find() if use_groups else None
+        if places is None and require_groups:
+            raise SandboxUnavailable("no control group for memory and pids can be made; run as root or delegate one")
+        folder = claims.home()
+        made = runtime.prepare(python, folder)
+        claim = claims.claim(folder, places.parents() if places else set())
+        launcher = bubblewrap.Bubblewrap(program, made, claim, places)
+        sandbox = cls("A" if places else "B", launcher, claim, made, os.getpid(), _notes(places))
+        try:
+            sandbox._try_out()
+        except BaseException:
+            sandbox.close()
+            raise
+        return sandbox
+
+    def description(self) -> dict[str, Any]:
+        """What an operator wants to read, as JSON values."""
+        groups_used = getattr(self.launcher, "groups", None)
+        return {
+            "mode": self.mode,
+            "launcher": type(self.launcher).__name__.lower(),
+            "python": self.python.version,
+            "numpy": self.python.numpy,
+            "cgroups": groups_used.version if groups_used else None,
+            "user_per_seat": os.getuid() == 0,
+            "notes": list(self.notes),
+        }
+
+    def launch(self, code: BotCode, limits: Limits, *, slot: int, cpu_seconds: int = 3600) -> Running:
+        """A fresh process for a seat. `cpu_seconds` is only the kernel's backstop; raises `SandboxError`."""
+        if os.getpid() != self.owner:
+            raise SandboxError("a sandbox was probed in another process; probe it in each worker process")
+        return self.launcher.launch(code, limits, slot=slot, cpu_seconds=cpu_seconds)
+
+    def close(self) -> None:
+        """Give the block of seats back and sweep it; idempotent."""
+        if os.getpid() == self.owner:
+            self.claim.release()
+
+    def _try_out(self) -> None:
+        with _stopped(self.launch(BotCode("self-test.py", "py", SELF_TEST), Limits(memory_mb=64), slot=0)) as running:
+            hello = b'{"type":"start","protocol":1,"seat":0,"players":2,"rules":{},"limits":{},"seed":1}\n'
+            os.write(running.stdin, hello)
+            if b'"ready"' not in _first_line(running.stdout, 10.0):
+                running.ended(1.0)
+                raise SandboxUnavailable(_diagnosis(_first_line(running.stderr, 0.1, whole=True)))
+
+
+@contextmanager
+def _stopped(running: Running) -> Iterator[Running]:
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def _first_line(descriptor: int, seconds: float, *, whole: bool = False) -> bytes:
+    """A line, or with `whole` all that comes in time."""
+    poll, end, data = select.poll(), time.monotonic() + seconds, b""
+    poll.register(descriptor, select.POLLIN)
+    while (whole or b"\n" not in data) and len(data) < MIB and (left := end - time.monotonic()) > 0:
+        if not poll.poll(left * 1000):
+            break
+        if not (chunk := os.read(descriptor, 65536)):
+            break
+        data += chunk
+    return data
+
+
+def _diagnosis(log: bytes) -> str:
+    text = log.decode(errors="replace").strip()
+    advice = next((remedy for signs, remedy in REMEDIES if any(sign in text for sign in signs)), None)
+    return f"the sandbox's self-test failed: {advice or 'see the message'}. It said: {text[-1000:] or 'nothing'}"
+
+
+def _notes(places: groups.Groups | None) -> tuple[str, ...]:
+    notes = []
+    if places is None:
+        notes.append("no control groups: a bot is one process with no scratch space (mode B)")
+    if os.getuid() != 0:
+        notes.append("not root: all seats' bots run under the service's own user id")
+    return tuple(notes)

@@ -1,0 +1,73 @@
+"""A bot's code on its way into the sandbox: a Python file through a descriptor, a zip as a folder of its own.
+
+The upload was inspected when it came; a worker trusts nobody and checks again while it writes.
+"""
+
+import os
+import shutil
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from service import upload
+from service.errors import Invalid
+from workers.sandbox.code import BotCode
+from workers.sandbox.errors import SandboxError
+
+BOOT = "from engine.bot import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """Either `source` (one file) or `folder` with its `run` command."""
+
+    name: str
+    source: bytes | None = None
+    folder: Path | None = None
+    run: tuple[str, ...] = ()
+
+    @property
+    def forks(self) -> bool:
+        """Whether the bot may have processes, where the machine can count them."""
+        return self.folder is not None
+
+    def command(self, python: str) -> list[str]:
+        """What is run in the sandbox, in the folder /bot."""
+        if self.folder is None:
+            return [python, "-S", "-c", BOOT, self.name]
+        program = python if self.run[0] in ("python", "python3") else self.run[0]
+        return [program, *self.run[1:]]
+
+
+def unpack(code: BotCode, home: Path, uid: int | None, number: int) -> Unpacked:
+    """The code made ready below `home`, readable by `uid` alone; raises `SandboxError`, `upload.Invalid`."""
+    if code.kind == "py":
+        return Unpacked(code.file_name(), source=code.content)
+    folder = home / f"bot-{number}"
+    try:
+        folder.mkdir(mode=0o700)
+        _write(code, folder, uid)
+        run = upload.run_command((folder / "bot.toml").read_bytes())
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, (OSError, tomllib.TOMLDecodeError)):
+            raise SandboxError(f"the bot's files could not be laid out: {error}") from error
+        raise
+    return Unpacked(code.file_name(), folder=folder, run=run)
+
+
+def _write(code: BotCode, folder: Path, uid: int | None) -> None:
+    try:
+        entries = upload.entries(code.content)
+    except Invalid as error:
+        raise SandboxError(f"a stored bot is no longer a valid archive: {error}") from error
+    for entry in entries:
+        path = folder / entry.path
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(path, flags, 0o755), "wb") as file:
+            file.write(entry.content)
+        os.chmod(path, 0o755)
+    if uid is not None:
+        os.chown(folder, 0, uid)
+        os.chmod(folder, 0o750)

@@ -1,0 +1,48 @@
+"""What a sandbox's end means: which fault it was, in words its author can act on."""
+
+import re
+import signal
+
+from engine.table import FaultKind
+from workers.log import Log
+from workers.sandbox import Ending
+
+REFUSED_CALL = re.compile(r"PermissionError: \[Errno 1\]")
+REFUSED_SPACE = re.compile(r"OSError: \[Errno (24|27|28|122)\]")
+REFUSED_THREAD = "can't start new thread"
+BY_SIGNAL = {
+    signal.SIGSYS: (FaultKind.ESCAPE, "made a system call that is not allowed (network, processes, devices ...)"),
+    signal.SIGXFSZ: (FaultKind.ESCAPE, "wrote a file beyond the limit"),
+    signal.SIGXCPU: (FaultKind.TIMEOUT, "used up the CPU time of the match"),
+}
+
+
+def of_ending(ending: Ending, log: Log) -> tuple[FaultKind, str]:
+    """The kind of fault and a sentence, for a bot that ended by itself."""
+    last = log.last_line()
+    if ending.out_of_memory or last == "MemoryError" or last.startswith("MemoryError:"):
+        return FaultKind.MEMORY, "used more memory than allowed"
+    if ending.signal in BY_SIGNAL:
+        return BY_SIGNAL[signal.Signals(ending.signal)]
+    if ending.refused_processes or REFUSED_THREAD in last:
+        return FaultKind.ESCAPE, "started more processes or threads than allowed"
+    if ending.status == 1 and REFUSED_CALL.search(last):
+        return FaultKind.ESCAPE, f"tried what the sandbox does not allow: {last}"
+    if ending.status == 1 and REFUSED_SPACE.search(last):
+        return FaultKind.ESCAPE, f"used up its scratch space or files: {last}"
+    return FaultKind.CRASH, _crash(ending, last)
+
+
+def _crash(ending: Ending, last: str) -> str:
+    if ending.signal is not None:
+        return f"ended by {_name(ending.signal)}"
+    if ending.status == 0:
+        return "ended before the match was over"
+    return f"ended with exit status {ending.status}" + (f": {last[:300]}" if last else "")
+
+
+def _name(number: int) -> str:
+    try:
+        return f"signal {number} ({signal.Signals(number).name})"
+    except ValueError:
+        return f"signal {number}"

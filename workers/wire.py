@@ -1,0 +1,163 @@
+"""Lines to and from a bot over its pipes, with deadlines; knows nothing of the game."""
+
+import os
+import select
+import time
+
+from workers.log import Log
+from workers.sandbox import Running
+
+LINE = 4 * 1024
+SURPLUS = 256 * 1024
+CHUNK = 64 * 1024
+GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
+
+
+class Overlong(Exception):
+    """A line beyond 4 KiB; what belongs to it is dropped. `start` is its beginning."""
+
+    def __init__(self, start: bytes) -> None:
+        self.start = start
+
+
+class Flooded(Exception):
+    """More output or log than is allowed."""
+
+
+class Closed(Exception):
+    """The bot's output has ended."""
+
+
+class Wire:
+    """One bot's pipes. Not for two threads."""
+
+    def __init__(self, running: Running, log: Log) -> None:
+        self._running = running
+        self._log = log
+        self._in = bytearray()
+        self._out = bytearray()
+        self._skipping = False
+        self._ended = False
+        self._read = 0
+        self._used = 0
+        self._poll = select.poll()
+        self._poll.register(running.stdout, select.POLLIN)
+        self._poll.register(running.stderr, select.POLLIN)
+
+    def send(self, line: bytes) -> None:
+        """Write as much as the pipe takes; the rest goes out while waiting."""
+        self._out += line
+        self._flush()
+
+    def line(self, until: float) -> bytes | None:
+        """The next line without its end, or None at the (monotonic) time `until`.
+
+        What has arrived by the time this process looks is taken, so that our own lateness is never a bot's.
+        Raises `Overlong`, `Flooded`, `Closed`.
+        """
+        last_look = False
+        while (line := self._taken()) is None:
+            if self._ended:
+                raise Closed
+            left = until - time.monotonic()
+            if last_look:
+                return None
+            last_look = not self._turn(max(left, 0.0)) and left <= 0
+            if not last_look and time.monotonic() > until:
+                last_look = not self._turn(0.0)
+        self._used += len(line) + 1
+        return line
+
+    def waiting(self) -> bool:
+        """Whether output is there that nobody has taken yet."""
+        return bool(self._in) or self._ended
+
+    def look(self) -> None:
+        """Take in what is in the pipes now, without waiting."""
+        self._turn(0.0)
+
+    def drain(self, until: float) -> None:
+        """Read on, and forget the answers, until the bot closes both pipes or the time comes."""
+        while not self._ended and (left := until - time.monotonic()) > 0:
+            self._in.clear()
+            self._turn(left)
+        self._turn(0.0)
+
+    def _taken(self) -> bytes | None:
+        end = self._in.find(b"\n")
+        if self._skipping:
+            del self._in[: end + 1 if end >= 0 else len(self._in)]
+            self._skipping = end < 0
+            return None if end < 0 else self._taken()
+        if end > LINE or (end < 0 and len(self._in) > LINE):
+            start = bytes(self._in[:256])
+            del self._in[: end + 1 if end >= 0 else len(self._in)]
+            self._skipping = end < 0
+            raise Overlong(start)
+        if end < 0:
+            return None
+        line = bytes(self._in[:end])
+        del self._in[: end + 1]
+        return line
+
+    def _turn(self, seconds: float) -> bool:
+        """One wait for any pipe; True if something happened."""
+        happened = self._poll.poll(seconds * 1000)
+        for descriptor, events in happened:
+            if descriptor == self._running.stdin:
+                self._flush() if not events & GONE else self._forget_output()
+            elif descriptor == self._running.stdout:
+                self._hear(descriptor)
+            else:
+                self._note(descriptor)
+        return bool(happened)
+
+    def _hear(self, descriptor: int) -> None:
+        data = _read(descriptor)
+        if data == b"":
+            self._ended = True
+            self._poll.unregister(descriptor)
+        elif data:
+            self._in += data
+            self._read += len(data)
+            if self._read - self._used > SURPLUS:
+                raise Flooded("output")
+
+    def _note(self, descriptor: int) -> None:
+        data = _read(descriptor)
+        if data == b"":
+            self._poll.unregister(descriptor)
+        elif data:
+            self._log.add(data)
+            if self._log.flooded:
+                raise Flooded("log")
+
+    def _flush(self) -> None:
+        if not self._out or self._running.stdin < 0:
+            return
+        try:
+            while self._out:
+                del self._out[: os.write(self._running.stdin, self._out)]
+            self._unwatch_input()
+        except BlockingIOError:
+            self._poll.register(self._running.stdin, select.POLLOUT)
+        except BrokenPipeError:
+            self._forget_output()
+
+    def _forget_output(self) -> None:
+        """The bot reads no more; whether it lives, its output will tell."""
+        self._out.clear()
+        self._unwatch_input()
+
+    def _unwatch_input(self) -> None:
+        try:
+            self._poll.unregister(self._running.stdin)
+        except KeyError:
+            return
+
+
+def _read(descriptor: int) -> bytes | None:
+    try:
+        return os.read(descriptor, CHUNK)
+    except BlockingIOError:
+        return None
