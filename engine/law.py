@@ -1,0 +1,33 @@
+"""A rule set made ready for play: the flags and tables a round looks up at every move."""
+
+from functools import lru_cache
+from typing import Final
+
+from engine.rules import RuleSet
+from engine.switches import Out, Suit, WildPair
+from engine.trick import ActionMoves, wild_calls
+
+
+class Law:
+    """One rule set for one number of players. Shared by all rounds played under it; only its caches grow."""
+
+    def __init__(self, rules: RuleSet, players: int) -> None:
+        rules.check_players(players)
+        self.rules: Final = rules
+        self.players: Final = players
+        self.groups: Final = rules.groups(players)
+        self.mates: Final = tuple(next(g for g in self.groups if seat in g) for seat in range(players))
+        self.forced: Final[bool] = rules.suit is Suit.FORCED
+        self.any_time: Final[bool] = rules.action_any_time
+        self.out_ends: Final[bool] = rules.out is Out.TRICK
+        self.last_wild: Final[bool] = rules.wild_pair is WildPair.LAST
+        self.actions: Final = ActionMoves(wild_calls(rules.wild_rank))
+        self.actions_after_wild: Final = (
+            ActionMoves(()) if rules.wild_pair is WildPair.REFUSED else self.actions
+        )
+
+
+@lru_cache(maxsize=256)
+def law(rules: RuleSet, players: int) -> Law:
+    """The law of these rules at a table of this size; raises `RulesError` if they do not fit."""
+    return Law(rules, players)

@@ -1,0 +1,98 @@
+"""A match: the rounds in a row, the totals, the places."""
+
+from copy import copy
+
+from engine.cards import OVER, read, written
+from engine.deal import SEED_BYTES, deal
+from engine.errors import IllegalMove, RulesError
+from engine.law import law
+from engine.round import Round
+from engine.rules import RuleSet
+from engine.scoring import exact_bids, places
+
+
+class Match:
+    """A match in play. The last seat deals the first round, so seat 0 leads it; then the deal passes left."""
+
+    def __init__(self, rules: RuleSet, players: int, seed: bytes) -> None:
+        if not isinstance(seed, bytes) or len(seed) != SEED_BYTES:
+            raise RulesError("seed", f"must be {SEED_BYTES} bytes")
+        self.law = law(rules, players)
+        self.rules = rules
+        self.players = players
+        self.seed = seed
+        self.rounds = rules.rounds(players)
+        self.totals: list[int] = [0] * players
+        self.exact: list[int] = [0] * players
+        self.finished: list[Round] = []
+        self.number = 1
+        self.round = self._deal()
+
+    @property
+    def over(self) -> bool:
+        """Whether the last round is played."""
+        return len(self.finished) == len(self.rounds)
+
+    def legal(self) -> list[int]:
+        """The choices of the seat whose turn it is; empty when the match is over."""
+        return self.round.legal()
+
+    def apply(self, move: int) -> None:
+        """Play a move; raises `IllegalMove`, and leaves everything as it was, if it is not legal."""
+        refusal = self.round.refusal(move)
+        if refusal is not None:
+            raise IllegalMove(refusal)
+        self.advance(move)
+
+    def advance(self, move: int) -> None:
+        """Play a move known to be legal, and deal the next round when this one is over."""
+        self.round.apply(move)
+        if self.round.kind == OVER:
+            self._finish()
+
+    def answer(self, value: object) -> int:
+        """The legal move behind a JSON answer; raises `IllegalMove` if there is none."""
+        move = read(self.round.kind, value)
+        refusal = self.round.refusal(move)
+        if move is None or refusal is not None:
+            raise IllegalMove(refusal or "no such move")
+        return move
+
+    def choices(self) -> list[int | str | bool]:
+        """`legal` as JSON values."""
+        return [written(self.round.kind, move) for move in self.round.legal()]
+
+    def clone(self) -> "Match":
+        """A copy that can be played on."""
+        twin = copy(self)
+        twin.totals, twin.exact, twin.finished = self.totals[:], self.exact[:], self.finished[:]
+        twin.round = self.round if self.over else self.round.clone()
+        return twin
+
+    def scores(self) -> tuple[int, ...]:
+        """Totals of the finished rounds, penalties included."""
+        return tuple(self.totals)
+
+    def places(self, out: tuple[int, ...] = ()) -> tuple[int, ...]:
+        """Places by the totals; seats that went `out` come last."""
+        return places(self.rules, self.totals, self.exact, out)
+
+    @property
+    def moves(self) -> bytes:
+        """Every decision so far, in order."""
+        current = b"" if self.over else self.round.moves
+        return b"".join(played.moves for played in self.finished) + current
+
+    def _deal(self) -> Round:
+        dealt = deal(self.seed, self.number, self.rules, self.players)
+        return Round.dealt(self.law, (self.number - 2) % self.players, dealt.hands, dealt.pile)
+
+    def _finish(self) -> None:
+        played = self.round
+        self.totals = [total + score for total, score in zip(self.totals, played.scores(), strict=True)]
+        hits = exact_bids(self.rules, played.bids, played.taken)
+        self.exact = [count + hit for count, hit in zip(self.exact, hits, strict=True)]
+        self.finished.append(played)
+        if not self.over:
+            self.number += 1
+            self.round = self._deal()
