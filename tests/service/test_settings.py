@@ -33,7 +33,7 @@ def test_the_data_directory_is_found_from_home() -> None:
         ("RAGE_PORT", "80000", "whole number from 0 to 65535"),
         ("RAGE_PORT", "tcp://10.0.0.1:80", "whole number"),
         ("RAGE_PORT", "-1", "whole number"),
-        ("RAGE_PORT", "８０", "whole number"),
+        ("RAGE_PORT", "\uff18\uff10", "whole number"),
         ("RAGE_WORKERS", "0", "from 1 to"),
         ("RAGE_WORKERS", "two", "whole number"),
         ("RAGE_PUBLIC_READ", "maybe", "true or false"),

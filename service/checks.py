@@ -1,0 +1,99 @@
+"""What must hold before anything starts, and what to do when it does not; `rage up` and the doctor ask."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from service.settings import Settings
+
+LEAST_DISK = 200 << 20  # bytes
+SANDBOX_SECONDS = 60
+
+
+class Unfit(Exception):
+    """Something is missing here; the text says what, and what to do about it."""
+
+
+def data_directory(directory: Path) -> None:
+    """Makes it if need be, for the owner's eyes only, and tries to write into it."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in ("run", "logs"):
+            (directory / name).mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory) as file:
+            file.write(b"rage")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Unfit(
+            f"Cannot write into the data directory {directory} ({reason}). Choose another with --data-dir or "
+            "RAGE_DATA_DIR, or give yourself the right to write there."
+        ) from error
+
+
+def disk(directory: Path) -> int:
+    """Free bytes where the data is kept; too few are refused."""
+    free = shutil.disk_usage(directory).free
+    if free < LEAST_DISK:
+        raise Unfit(
+            f"Only {free >> 20} MiB are free in {directory}; make room, at least {LEAST_DISK >> 20} MiB."
+        )
+    return free
+
+
+def free_port(host: str, port: int) -> int:
+    """The port if it can be listened on; for 0 one that is free now."""
+    try:
+        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(place)
+            return int(listener.getsockname()[1])
+    except socket.gaierror as error:
+        raise Unfit(
+            f"{host} is no address of this machine; choose another with --host or RAGE_HOST."
+        ) from error
+    except OSError as error:
+        raise Unfit(_port_trouble(host, port, error)) from error
+
+
+def _port_trouble(host: str, port: int, error: OSError) -> str:
+    if isinstance(error, PermissionError):
+        return f"Port {port} needs special rights; choose one from 1024 on with --port or RAGE_PORT."
+    if error.errno == 98:  # EADDRINUSE
+        return (
+            f"Port {port} on {host} is taken by another program (`ss -ltnp` shows which). "
+            "Stop it, or choose another port with --port or RAGE_PORT; --port 0 takes a free one."
+        )
+    return f"Cannot listen on {host} port {port}: {error.strerror}. Choose others with --host and --port."
+
+
+def sandbox(environ: Mapping[str, str], directory: Path) -> dict[str, Any]:
+    """What the sandbox says about itself after running a bot for trial.
+
+    It is asked as a program of its own: this package may not know the workers.
+    """
+    argv = [sys.executable, "-P", "-m", "workers.sandbox"]
+    try:
+        said = subprocess.run(
+            argv, env=dict(environ), cwd=directory, capture_output=True, text=True, timeout=SANDBOX_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise Unfit(
+            f"The sandbox did not finish its trial in {SANDBOX_SECONDS} s; is this machine busy?"
+        ) from None
+    if said.returncode != 0:
+        reason = said.stderr.strip().splitlines() or [f"it ended with status {said.returncode}"]
+        raise Unfit(f"Bots cannot be run safely on this machine: {reason[-1]}")
+    return dict(json.loads(said.stdout))
+
+
+def environment(settings: Settings, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """For child programs: what we were given, and the settings as they were read."""
+    return {**environ, **settings.environment(), "PYTHONUNBUFFERED": "1"}

@@ -1,0 +1,50 @@
+"""How log lines look: one event a line with its ids; JSON into files, columns on a terminal."""
+
+import logging
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+import structlog
+from structlog.typing import Processor
+
+COMMON: Sequence[Processor] = (
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.PositionalArgumentsFormatter(),
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.StackInfoRenderer(),
+)
+
+
+def setup(level: str = "info", *, stream: TextIO | None = None) -> None:
+    """Sends every line of this program, ours and its libraries', to `stream` (standard error).
+
+    May be called again; the last call holds. Log with `structlog.get_logger(__name__).info("event", id=…)`.
+    """
+    target = stream or sys.stderr
+    out = logging.StreamHandler(target)
+    out.setFormatter(_formatter(terminal=target.isatty()))
+    logging.basicConfig(level=level.upper(), handlers=[out], force=True)
+    logging.captureWarnings(True)
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *COMMON,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,  # a later setup() must reach loggers that were used before
+    )
+
+
+def _formatter(*, terminal: bool) -> logging.Formatter:
+    ending: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    if terminal:
+        ending = [structlog.dev.ConsoleRenderer()]
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=list(COMMON),
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *ending],
+    )

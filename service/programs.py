@@ -1,0 +1,61 @@
+"""The programs of a small installation as data: what is started, in which order, when it is ready.
+
+Only names cross over to the API and the workers; this package imports neither.
+"""
+
+import http.client
+import json
+import sys
+
+from service import valkey
+from service.checks import environment
+from service.crew import Child
+from service.settings import Settings
+
+
+def broker(settings: Settings) -> list[Child]:
+    """The embedded server, unless another was named."""
+    if settings.redis_url is not None:
+        return []
+    return [
+        Child("valkey", valkey.arguments(settings), environment(settings),
+              ready=lambda: valkey.answers(settings.client_url), grace=2.0)
+    ]  # fmt: skip
+
+
+def programs(settings: Settings, address: str) -> list[Child]:
+    """The programs of ours, in the order they start; they stop in the reverse one.
+
+    -P: never import from the directory a person happens to be in.
+    """
+    python, env = [sys.executable, "-P", "-m"], environment(settings)
+    celery = [*python, "celery", "-A", "workers.app"]
+    worker = ["worker", "--without-gossip", "--without-mingle", "--loglevel", settings.log_level]
+    soft = {**env, "REMAP_SIGTERM": "SIGQUIT"}
+    players = ["-Q", "checks,matches", "-c", str(settings.workers), "-P", "prefork", "-n", "players@%h"]
+    desk = ["-Q", "desk", "-c", "1", "-P", "solo", "-n", "desk@%h"]
+    ticks = str(settings.data_dir / "run" / "beat-schedule")
+    beat = ["beat", "--schedule", ticks, "--pidfile=", "--loglevel", settings.log_level]
+    api = [
+        *python, "granian", "--interface", "wsgi", "--http", "1", "--no-ws", "--log-level", settings.log_level,
+        "--host", settings.host, "--port", str(settings.port), "--workers", "1", "--blocking-threads", "32",
+        "--workers-kill-timeout", "2", "--factory", "api.app:create_app",
+    ]  # fmt: skip
+    return [
+        Child("players", [*celery, *worker, *players], soft, grace=settings.stop_seconds + 1.5),
+        Child("api", api, env, ready=lambda: serves(address), grace=3.0),
+        Child("desk", [*celery, *worker, *desk], soft, grace=2.0),
+        Child("beat", [*celery, *beat], env, grace=1.5),
+    ]
+
+
+def serves(address: str) -> bool:
+    """Whether the API at `address` says that it can serve and that it has seen workers."""
+    host = address.removeprefix("http://")
+    try:
+        connection = http.client.HTTPConnection(host, timeout=2)
+        connection.request("GET", "/readyz")
+        answer = connection.getresponse()
+        return answer.status == 200 and bool(json.loads(answer.read()).get("workers"))
+    except (OSError, http.client.HTTPException, ValueError, AttributeError):
+        return False
