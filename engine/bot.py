@@ -5,21 +5,22 @@ author's reach before any of their code runs, so `print` goes to the log. An exc
 shown in their own lines and ends the process, as it would at home.
 """
 
-import contextlib
+# A fresh process plays every match, so what is imported here is paid for by every seat: the less the better.
+from __future__ import annotations
+
 import faulthandler
 import json
-import linecache
 import os
 import random
 import signal
 import sys
-import traceback
-from collections.abc import Iterator, Mapping
-from types import ModuleType, TracebackType
-from typing import Any, BinaryIO, NoReturn
 
 from engine.author import Author, AuthorError
-from engine.events import Mirror
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, BinaryIO, NoReturn
 
 SOURCE = "bot.py"
 NO_JSON_SHOWN = 100
@@ -31,17 +32,22 @@ def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else SOURCE
     sys.argv[:] = [name]
     _show_refused_calls()
-    with _authors_errors(name):
+    try:
         _serve(questions, answers, name)
+    except AuthorError as error:
+        _leave(f"{name}: {error}\n", 1)
+    except SystemExit as leaving:
+        _exit(leaving.code)
+    except BaseException as error:
+        _leave(_authors_traceback(error, name), 1)
+    _leave("", 0)
 
 
 def load(text: bytes, name: str) -> Author:
     """The author's bot from the source of a file; raises what the author's code raises, or `AuthorError`."""
-    module = ModuleType("bot")
+    module = type(sys)("bot")
     module.__file__ = name
     sys.modules["bot"] = module
-    lines = text.decode(errors="replace").splitlines(keepends=True)
-    linecache.cache[name] = (len(text), None, lines, name)
     exec(compile(text, name, "exec"), module.__dict__)  # noqa: S102 - running this file is what we are here for
     return Author.of(module)
 
@@ -50,28 +56,30 @@ def _serve(questions: BinaryIO, answers: int, name: str) -> None:
     start = json.loads(questions.readline() or b"null")
     if start is None:
         return
-    mirror = Mirror(start) if start.get("rules") else None
     random.seed(start["seed"])
-    with open(SOURCE, "rb") as file:
-        author = load(file.read(), name)
+    author = load(_source(), name)
     author.start({key: value for key, value in start.items() if key not in ("type", "protocol")})
-    _say(answers, {"ready": True, "mode": "delta" if mirror else "full"})
+    _say(answers, {"ready": True, "mode": "full"})
     for line in questions:
         message = json.loads(line)
         if message["type"] == "end":
             author.end({key: value for key, value in message.items() if key != "type"})
             return
-        _say(answers, {"id": message["id"], "move": author.answer(message["type"], _view(message, mirror))})
+        _say(answers, {"id": message["id"], "move": author.answer(message["type"], _view(message))})
 
 
-def _view(message: Mapping[str, Any], mirror: Mirror | None) -> dict[str, Any]:
+def _view(message: Mapping[str, Any]) -> dict[str, Any]:
     """What the author's function is handed: the view, the choices, and the pile where it may be seen."""
-    if "events" in message and mirror:
-        mirror.tell(message["events"])
-        view = mirror.view()
-    else:
-        view = dict(message["view"])
-    return view | {key: message[key] for key in ("legal", "pile") if key in message}
+    view: dict[str, Any] = message["view"]
+    view["legal"] = message["legal"]
+    if "pile" in message:
+        view["pile"] = message["pile"]
+    return view
+
+
+def _source() -> bytes:
+    with open(SOURCE, "rb") as file:
+        return file.read()
 
 
 def _say(answers: int, message: Mapping[str, Any]) -> None:
@@ -81,7 +89,7 @@ def _say(answers: int, message: Mapping[str, Any]) -> None:
 
 
 def _plain(value: Any) -> object:
-    """Numbers of other libraries as plain ones; anything else by its repr, so that its author sees what it was."""
+    """Numbers of other libraries as plain ones; anything else by its repr, for its author to see."""
     item = getattr(value, "item", None)
     return item() if callable(item) else repr(value)[:NO_JSON_SHOWN]
 
@@ -99,37 +107,38 @@ def _private_streams() -> tuple[BinaryIO, int]:
 
 
 def _show_refused_calls() -> None:
-    """The line that made a forbidden system call, or crashed a library, goes to the log."""
+    """The line that made a forbidden system call, crashed a library or overran its time goes to the log."""
     faulthandler.enable()
-    with contextlib.suppress(AttributeError, RuntimeError, ValueError):
-        faulthandler.register(signal.SIGSYS, all_threads=False, chain=True)
+    for asked, ends in ((signal.SIGSYS, True), (signal.SIGUSR2, False)):
+        faulthandler.register(asked, all_threads=False, chain=ends)
 
 
-@contextlib.contextmanager
-def _authors_errors(name: str) -> Iterator[None]:
-    try:
-        yield
-    except AuthorError as error:
-        _leave(f"{name}: {error}\n", 1)
-    except SystemExit as leaving:
-        code = leaving.code
-        _leave("" if code is None or isinstance(code, int) else f"{code}\n", code if isinstance(code, int) else bool(code))
-    except BaseException as error:
-        error.__traceback__ = _own_part(error.__traceback__, name)
-        _leave("".join(traceback.format_exception(error)), 1)
+def _authors_traceback(error: BaseException, name: str) -> str:
+    """The traceback from the author's first line on, with their source lines, as at home."""
+    import linecache
+    import traceback
+
+    text = _source()
+    lines = text.decode(errors="replace").splitlines(keepends=True)
+    linecache.cache[name] = (len(text), None, lines, name)
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != name:
+        trace = trace.tb_next
+    # without a line of the author's it is a syntax error, which shows its own place
+    return "".join(traceback.format_exception(type(error), error, trace))
 
 
-def _own_part(trace: TracebackType | None, name: str) -> TracebackType | None:
-    """The traceback from the author's first line on; all of it when the author's file is not in it."""
-    part = trace
-    while part is not None and part.tb_frame.f_code.co_filename != name:
-        part = part.tb_next
-    return part if part is not None or name in linecache.cache else trace
+def _exit(code: object) -> NoReturn:
+    """As the interpreter would: a number is the status, words go to the log."""
+    if code is None or isinstance(code, int):
+        _leave("", code or 0)
+    _leave(f"{code}\n", 1)
 
 
 def _leave(words: str, status: int) -> NoReturn:
-    with contextlib.suppress(OSError, ValueError):
+    try:
         sys.stdout.flush()
-    with contextlib.suppress(OSError):
         os.write(2, words.encode(errors="backslashreplace"))
-    os._exit(int(status) & 0xFF)
+    except (OSError, ValueError):
+        pass
+    os._exit(status & 0xFF)

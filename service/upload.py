@@ -1,4 +1,4 @@
-"""What an uploaded bot may be: one Python file, or a zip archive of plain files. Looks only, writes nothing."""
+"""What an uploaded bot may be: one Python file, or a zip archive of plain files. Writes nothing."""
 
 import io
 import stat
@@ -70,7 +70,9 @@ def run_command(text: bytes) -> tuple[str, ...]:
     if len(run) > WORDS or any("\0" in word or len(word.encode()) > PATH_BYTES for word in run):
         raise _refusal(f"bot.toml: run has more than {WORDS} words, or one that is too long")
     if run[0] not in ("python", "python3") and not run[0].startswith("./"):
-        raise _refusal(f'bot.toml: run starts with "{run[0]}"; it may be "python" or a file of the archive, "./mybot"')
+        raise _refusal(
+            f'bot.toml: run starts with "{run[0]}"; it may be "python" or a file of the archive, "./mybot"'
+        )
     return tuple(run)
 
 
@@ -81,7 +83,9 @@ def _check_source(content: bytes) -> None:
         line = content.count(b"\n", 0, error.start) + 1
         raise _refusal(f"line {line} is not UTF-8 text (byte {content[error.start]:#04x})") from error
     if "\0" in text:
-        raise _refusal(f"line {text.count(chr(10), 0, text.index(chr(0))) + 1} holds a NUL byte: not a text file")
+        raise _refusal(
+            f"line {text.count(chr(10), 0, text.index(chr(0))) + 1} holds a NUL byte: not a text file"
+        )
     if not text.strip():
         raise _refusal("the file is empty")
 
@@ -110,8 +114,9 @@ def _listed(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     total = sum(entry.file_size for entry in listed)
     if total > UNPACKED:
         largest = max(listed, key=lambda entry: entry.file_size)
-        text = f"{total:,} bytes unpacked (largest: {_shown(largest.filename)}); at most {UNPACKED:,} are allowed"
-        raise _refusal(text)
+        raise _refusal(
+            f"{_shown(largest.filename)}: {total:,} bytes unpacked in all; at most {UNPACKED:,} allowed"
+        )
     _check_names(listed)
     _check_overlaps(listed)
     return listed
@@ -152,7 +157,9 @@ def _check_names(listed: list[zipfile.ZipInfo]) -> None:
     files = set()
     for entry in listed:
         name = entry.filename.removesuffix("/")
-        if (other := seen.setdefault(_folded(name), name)) != name or (entry.is_dir() is False and name in files):
+        if (other := seen.setdefault(_folded(name), name)) != name or (
+            entry.is_dir() is False and name in files
+        ):
             why = "twice" if other == name else f"differs from {_shown(other)} only by case"
             raise _refusal(f"{_shown(name)}: {why}")
         if not entry.is_dir():

@@ -58,6 +58,7 @@ class SandboxPlayer:
         self._asked_at = 0
         self._cpu_before = 0
         self._farewell = False
+        self._question: Question | None = None
 
     def start(self, start: Mapping[str, Any]) -> None:
         """Hand over the match's start and wait for `ready`."""
@@ -66,10 +67,17 @@ class SandboxPlayer:
         try:
             line = self._wait(self._limits.start_ms)
         except Overlong as overlong:
-            self._fault(FaultKind.START, "its first line is longer than 4 KiB", out=True, answer=overlong.start)
+            self._fault(
+                FaultKind.START, "its first line is longer than 4 KiB", out=True, answer=overlong.start
+            )
         if line is None:
             limit = f"{self._limits.start_ms:,} ms"
-            self._fault(FaultKind.START, f"not ready within {limit}", out=True, limit={"wall_ms": self._limits.start_ms})
+            self._fault(
+                FaultKind.START,
+                f"not ready within {limit}",
+                out=True,
+                limit={"wall_ms": self._limits.start_ms},
+            )
         self._delta = self._mode(line) == "delta"
         self.spent.start_wall = time.monotonic_ns() - self._asked_at
         self.spent.start_cpu = self._cpu_before = self._running.cpu_ns()
@@ -78,6 +86,7 @@ class SandboxPlayer:
     def ask(self, question: Question) -> object:
         """The bot's move, checked against `legal`."""
         self.spent.decisions += 1
+        self._question = question
         self._wire.look()
         unasked = self._unasked(question.number)
         self._asked_at = time.monotonic_ns()
@@ -215,7 +224,7 @@ class SandboxPlayer:
         move = answer["move"]
         if not _listed(move, question.legal):
             text = f"{orjson.dumps(move).decode()[:ANSWER_SHOWN]} is not legal for {question.kind}"
-            self._fault(FaultKind.ILLEGAL, text, answer=line, legal=question.legal)
+            self._fault(FaultKind.ILLEGAL, text, answer=line)
         self._check_cpu(question.number)
         return move
 
@@ -260,6 +269,8 @@ class SandboxPlayer:
         answer = evidence.pop("answer", None)
         if answer is not None:
             evidence["answer"] = bytes(answer[:ANSWER_SHOWN]).decode(errors="replace")
+        if self._question is not None:
+            evidence |= {"legal": self._question.legal, "view": self._question.view}
         if out:
             self._stop()
         used = {

@@ -11,7 +11,10 @@ REFUSED_CALL = re.compile(r"PermissionError: \[Errno 1\]")
 REFUSED_SPACE = re.compile(r"OSError: \[Errno (24|27|28|122)\]")
 REFUSED_THREAD = "can't start new thread"
 BY_SIGNAL = {
-    signal.SIGSYS: (FaultKind.ESCAPE, "made a system call that is not allowed (network, processes, devices ...)"),
+    signal.SIGSYS: (
+        FaultKind.ESCAPE,
+        "made a system call that is not allowed",
+    ),
     signal.SIGXFSZ: (FaultKind.ESCAPE, "wrote a file beyond the limit"),
     signal.SIGXCPU: (FaultKind.TIMEOUT, "used up the CPU time of the match"),
 }
@@ -38,7 +41,9 @@ def _crash(ending: Ending, last: str) -> str:
         return f"ended by {_name(ending.signal)}"
     if ending.status == 0:
         return "ended before the match was over"
-    return f"ended with exit status {ending.status}" + (f": {last[:300]}" if last else "")
+    return (
+        f"{last[:300]} (exit status {ending.status})" if last else f"ended with exit status {ending.status}"
+    )
 
 
 def _name(number: int) -> str:

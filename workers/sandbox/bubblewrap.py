@@ -96,14 +96,24 @@ class Bubblewrap:
         """bubblewrap's own command line."""
         root = ["--ro-bind", str(self.runtime.root), "/"]
         root += ["--ro-bind", str(self.runtime.engine), "/usr/lib/rage/engine"]
-        devices = [word for name in ("null", "urandom") for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
+        devices = [
+            word for name in ("null", "urandom") for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
+        ]
         bot = ["--ro-bind-data", str(source), "/bot/bot.py"]
         if unpacked.folder is not None:
             bot = ["--ro-bind", str(unpacked.folder), "/bot"]
         environment = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
         streams = ["--json-status-fd", str(tell), "--seccomp", str(rules)]
         places = [*root, *devices, *bot, *self._scratch(), "--chdir", "/bot"]
-        return [self.program, *FIXED, *places, *environment, *streams, "--", *unpacked.command(self.runtime.python)]
+        return [
+            self.program,
+            *FIXED,
+            *places,
+            *environment,
+            *streams,
+            "--",
+            *unpacked.command(self.runtime.python),
+        ]
 
     def _scratch(self) -> list[str]:
         """A writable /tmp only where something caps its files: our own mount, or the memory group."""

@@ -80,7 +80,9 @@ def claim(folder: Path, parents: set[Path]) -> Claim:
         else:
             os.close(candidate.lock)
     if mine is None:
-        raise SandboxUnavailable(f"all {CLAIMS} blocks of seats on this machine are in use; start fewer workers")
+        raise SandboxUnavailable(
+            f"all {CLAIMS} blocks of seats on this machine are in use; start fewer workers"
+        )
     return mine
 
 

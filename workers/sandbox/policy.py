@@ -78,5 +78,12 @@ CLONE_NEW = 0x7E02_0080  # every CLONE_NEW* flag: time, mount, cgroup, uts, ipc,
 # fcntl commands whose locks on files all seats read would be a channel between them
 LOCK_COMMANDS = [5, 6, 7, 36, 37, 38]
 LEASE_COMMANDS = [1024, 1026]
-PRCTL_ALLOWED = [3, 15, 16, 23, 39, 0x53564D41]  # dumpable?, names, read bounds, no-new-privs?, name a mapping
+PRCTL_ALLOWED = [
+    3,
+    15,
+    16,
+    23,
+    39,
+    0x53564D41,
+]  # dumpable?, names, read bounds, no-new-privs?, name a mapping
 AF_UNIX = 1

@@ -54,7 +54,9 @@ def prepare(python: str | None, home: Path) -> Runtime:
     facts = _ask(python or _usual())
     root = _made(home / f"root-{_root_name(facts)}", lambda draft: _fill_root(facts, draft))
     package = Path(engine.__file__).parent
-    rules = _made(home / f"engine-{_engine_name(facts, package)}", lambda draft: _fill_engine(facts, package, draft))
+    rules = _made(
+        home / f"engine-{_engine_name(facts, package)}", lambda draft: _fill_engine(facts, package, draft)
+    )
     version = ".".join(map(str, facts["version"]))
     return Runtime(root, rules, facts["program"], version, facts["numpy"] is not None)
 
@@ -75,7 +77,9 @@ def _ask(python: str) -> dict[str, Any]:
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise SandboxUnavailable(f"the bots' Python {python} does not run: {error}") from error
     if tuple(facts["version"][:2]) < OLDEST:
-        raise SandboxUnavailable(f"the bots' Python {python} is older than 3.11; set RAGE_SANDBOX_PYTHON to a newer one")
+        raise SandboxUnavailable(
+            f"the bots' Python {python} is older than 3.11; set RAGE_SANDBOX_PYTHON to a newer one"
+        )
     return facts
 
 
@@ -114,7 +118,9 @@ def _numpy(facts: dict[str, Any]) -> list[Path]:
 
 def _files(top: Path, left_out: set[str]) -> Iterator[Path]:
     for folder, folders, files in os.walk(top):
-        folders[:] = sorted(name for name in folders if name not in left_out and not name.startswith("config-"))
+        folders[:] = sorted(
+            name for name in folders if name not in left_out and not name.startswith("config-")
+        )
         for name in sorted(files):
             path = Path(folder, name)
             if name not in left_out and path.is_file():
@@ -133,7 +139,9 @@ def _made(folder: Path, fill: Callable[[Path], None]) -> Path:
         draft.rename(folder)
     except (OSError, subprocess.SubprocessError) as error:
         if not (folder / "complete").exists():  # else another worker was faster
-            raise SandboxUnavailable(f"the bots' Python or engine cannot be copied to {folder}: {error}") from error
+            raise SandboxUnavailable(
+                f"the bots' Python or engine cannot be copied to {folder}: {error}"
+            ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return folder
@@ -147,7 +155,9 @@ def _fill_root(facts: dict[str, Any], draft: Path) -> None:
         if numpy_home and path.is_relative_to(numpy_home):
             inside = draft / "usr/lib/rage" / path.relative_to(numpy_home)
         _copy(path, inside)
-    for library in _libraries(path for path in copied if path.suffix == ".so" or path == Path(facts["program"])):
+    for library in _libraries(
+        path for path in copied if path.suffix == ".so" or path == Path(facts["program"])
+    ):
         _copy(Path(library), draft / library.lstrip("/"))
     _furnish(facts, draft)
 
@@ -189,7 +199,9 @@ def _copy(source: Path, target: Path) -> None:
 
 def _libraries(files: Iterable[Path]) -> list[str]:
     """Paths of all shared libraries the files ask for, the loader included."""
-    answer = subprocess.run(["ldd", *map(str, files)], capture_output=True, text=True, check=False, timeout=60)
+    answer = subprocess.run(
+        ["ldd", *map(str, files)], capture_output=True, text=True, check=False, timeout=60
+    )
     words = [line.split() for line in answer.stdout.splitlines() if line.startswith("\t")]
     paths = {word for line in words for word in line if word.startswith("/")}
     extra = {str(Path(path).with_name("libgcc_s.so.1")) for path in paths if "/libc.so" in path}

@@ -59,7 +59,9 @@ class Sandbox:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def probe(cls, *, python: str | None = None, require_groups: bool = False, use_groups: bool = True) -> "Sandbox":
+    def probe(
+        cls, *, python: str | None = None, require_groups: bool = False, use_groups: bool = True
+    ) -> "Sandbox":
         """The strongest sandbox this machine allows, tried out with a bot; raises `SandboxUnavailable`.
 
         `python`: the interpreter bots get (default: the system's). Without `use_groups`, or where no control
@@ -69,7 +71,9 @@ class Sandbox:
         filters.compiled(forks=False)
         places = groups.find() if use_groups else None
         if places is None and require_groups:
-            raise SandboxUnavailable("no control group for memory and pids can be made; run as root or delegate one")
+            raise SandboxUnavailable(
+                "no control group for memory and pids can be made; run as root or delegate one"
+            )
         folder = claims.home()
         made = runtime.prepare(python, folder)
         claim = claims.claim(folder, places.parents() if places else set())
@@ -107,7 +111,9 @@ class Sandbox:
             self.claim.release()
 
     def _try_out(self) -> None:
-        with _stopped(self.launch(BotCode("self-test.py", "py", SELF_TEST), Limits(memory_mb=64), slot=0)) as running:
+        with _stopped(
+            self.launch(BotCode("self-test.py", "py", SELF_TEST), Limits(memory_mb=64), slot=0)
+        ) as running:
             hello = b'{"type":"start","protocol":1,"seat":0,"players":2,"rules":{},"limits":{},"seed":1}\n'
             os.write(running.stdin, hello)
             if b'"ready"' not in _first_line(running.stdout, 10.0):
@@ -139,7 +145,9 @@ def _first_line(descriptor: int, seconds: float, *, whole: bool = False) -> byte
 def _diagnosis(log: bytes) -> str:
     text = log.decode(errors="replace").strip()
     advice = next((remedy for signs, remedy in REMEDIES if any(sign in text for sign in signs)), None)
-    return f"the sandbox's self-test failed: {advice or 'see the message'}. It said: {text[-1000:] or 'nothing'}"
+    return (
+        f"the sandbox's self-test failed: {advice or 'see the message'}. It said: {text[-1000:] or 'nothing'}"
+    )
 
 
 def _notes(places: groups.Groups | None) -> tuple[str, ...]:
