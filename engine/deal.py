@@ -59,7 +59,7 @@ def shuffle(seed: bytes, number: int, deck: Deck) -> bytes:
 
 def deal(seed: bytes, number: int, rules: RuleSet, players: int) -> Deal:
     """The deal of round `number` (from 1) of a match with this seed."""
-    size = rules.rounds(players)[number - 1]
+    size = rules.hand_size(number, players)
     deck = shuffle(seed, number, rules.deck)
     hands = tuple(deck[seat * size : (seat + 1) * size] for seat in range(players))
     return Deal(hands, deck[players * size :])

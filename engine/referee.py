@@ -128,7 +128,7 @@ def main(argv: Sequence[str]) -> int:
     except (ValueError, RecursionError):
         script = None
     status, result = settle(script)
-    print(json.dumps(result, ensure_ascii=False))
+    print(json.dumps(result))
     return status
 
 

@@ -100,8 +100,12 @@ class RuleSet:
         return f"{self.name}-{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
 
     def rounds(self, players: int) -> tuple[int, ...]:
-        """The hand size of each round: what is asked for, capped by the deck."""
-        return tuple(min(size, self.deck.size // players) for size in self.hand_sizes)
+        """The hand size of each round."""
+        return tuple(self.hand_size(number, players) for number in range(1, len(self.hand_sizes) + 1))
+
+    def hand_size(self, number: int, players: int) -> int:
+        """The hand size of round `number` (from 1): what is asked for, capped by the deck."""
+        return min(self.hand_sizes[number - 1], self.deck.size // players)
 
     def decisions(self, players: int) -> int:
         """The most decisions one seat can be asked for in a match."""
