@@ -1,6 +1,7 @@
 """A seat's player over a sandbox's pipes: asks, keeps the clocks, and turns whatever a bot does into a fault.
 
-Only a bot's own failure becomes a `PlayerFault`. A late machine raises `MatchVoid`, a broken sandbox `SandboxError`.
+Only a bot's own failure becomes a `PlayerFault`. A late machine raises `MatchVoid`, a broken sandbox
+`SandboxError`.
 """
 
 import contextlib
@@ -120,6 +121,9 @@ class SandboxPlayer:
         with contextlib.suppress(Flooded):
             self._wire.look()
         self.ending = self._running.stop()
+        if not self.spent.decisions:
+            self.spent.start_wall = max(self.spent.start_wall, time.monotonic_ns() - self._asked_at)
+            self.spent.start_cpu = self._running.cpu_ns()
         self.spent.cpu = max(self.spent.cpu, self._running.cpu_ns())
         self.spent.memory_kb = max(self.spent.memory_kb, self.ending.memory_kb)
 
@@ -134,7 +138,7 @@ class SandboxPlayer:
         return orjson.dumps(shown) + b"\n"
 
     def _unasked(self, number: int) -> bytes | None:
-        """The first line that is already there and answers no earlier question; all such lines are dropped."""
+        """The first line that is there already and answers no earlier question; all such are dropped."""
         found = None
         while self._wire.waiting():
             try:
@@ -181,6 +185,7 @@ class SandboxPlayer:
                 self._check_start_cpu() if not asked else self._check_cpu(asked)
                 if time.monotonic() >= end:
                     self._excuse(mark)
+                    self._show_line()
                     return None
                 look = time.monotonic() + LOOK
         except Flooded as flooded:
@@ -192,6 +197,12 @@ class SandboxPlayer:
     def _excuse(self, since: Mark) -> None:
         if self._forgive and host_was_late(since, Mark.of(self._running)):
             raise MatchVoid("the machine was too busy to let a bot answer in time")
+
+    def _show_line(self) -> None:
+        """Have a Python bot write to its log where it is, for its author."""
+        if self._running.ask_where():
+            with contextlib.suppress(Closed):
+                self._wire.settle(time.monotonic() + FIRST_LOOK)
 
     def _count(self) -> None:
         """The clocks after an answer, or after none."""

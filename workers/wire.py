@@ -76,6 +76,11 @@ class Wire:
         """Take in what is in the pipes now, without waiting."""
         self._turn(0.0)
 
+    def settle(self, until: float) -> None:
+        """Take in what comes up to then, for the log's sake."""
+        while not self._ended and (left := until - time.monotonic()) > 0:
+            self._turn(left)
+
     def drain(self, until: float) -> None:
         """Read on, and forget the answers, until the bot closes both pipes or the time comes."""
         while not self._ended and (left := until - time.monotonic()) > 0:

@@ -1,4 +1,4 @@
-"""Strangers' code behind walls: what may be done is in `policy`, how it is done in the launcher behind `Sandbox`."""
+"""Strangers' code behind walls: what may be done is in `policy`; who does it stands behind `Sandbox`."""
 
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import MatchVoid, SandboxError, SandboxUnavailable

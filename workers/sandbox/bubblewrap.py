@@ -1,8 +1,8 @@
 """The launcher that starts one bubblewrap per seat.
 
-As root the way is: own mount namespace (for a scratch space with a cap on files), the seat's groups, limits, the
-seat's user id, bubblewrap, the bot. As anybody else: limits, bubblewrap, the bot. A short shell script does it,
-because it may wait for the kernel without holding up the worker, and forks nothing of the worker's memory.
+As root the way is: own mount namespace (for a scratch space with a cap on files), the seat's groups, limits,
+the seat's user id, bubblewrap, the bot. As anybody else: limits, bubblewrap, the bot. A short shell script
+does it: it may wait for the kernel without holding up the worker, and copies nothing of the worker's memory.
 """
 
 import os
@@ -90,7 +90,17 @@ class Bubblewrap:
             )
             passed.keep(told)
         stdin, stdout, stderr = (_taken(pipe) for pipe in (outer.stdin, outer.stdout, outer.stderr))
-        return Running(outer, stdin, stdout, stderr, told, group, limits.memory_mb * MIB, unpacked.folder)
+        return Running(
+            outer,
+            stdin,
+            stdout,
+            stderr,
+            told,
+            group,
+            limits.memory_mb * MIB,
+            folder=unpacked.folder,
+            shows_where=unpacked.source is not None,
+        )
 
     def _arguments(self, unpacked: Unpacked, rules: int, source: int | None, tell: int) -> list[str]:
         """bubblewrap's own command line."""

@@ -1,7 +1,7 @@
-"""Who uses which user ids: a worker claims a numbered block of seats on this machine, and dead workers are swept.
+"""Who uses which user ids: a worker claims a numbered block of seats; those of dead workers are swept.
 
-A claim is a locked file. The kernel drops the lock when its worker ends, however it ends, so a claim that can be
-locked has no owner, and whatever bears its number (processes, groups, unpacked bots) is refuse.
+A claim is a locked file. The kernel drops the lock when its worker ends, however it ends, so a claim that can
+be locked has no owner, and whatever bears its number (processes, groups, unpacked bots) is refuse.
 """
 
 import contextlib
@@ -130,7 +130,8 @@ def _candidates() -> list[Path]:
     if os.getuid() == 0:
         return [Path("/var/lib/rage-sandbox"), Path("/run/rage-sandbox"), Path("/var/tmp/rage-sandbox")]  # noqa: S108
     own = f"rage-sandbox-{os.getuid()}"
-    cache = [Path.home() / ".cache" / "rage-sandbox"] if os.access(Path.home(), os.W_OK) else []
+    at_home = os.path.expanduser("~")
+    cache = [Path(at_home, ".cache", "rage-sandbox")] if os.access(at_home, os.W_OK) else []
     return [*cache, Path(tempfile.gettempdir()) / own]
 
 

@@ -1,6 +1,7 @@
 """The system call filter of `policy`, compiled by libseccomp once per process and kind of bot."""
 
 import os
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -13,8 +14,8 @@ def compiled(*, forks: bool) -> bytes:
     """The BPF program for bots that may start processes (`forks`) or only threads."""
     seccomp = _library()
     rules = seccomp.SyscallFilter(seccomp.ERRNO(1))
-    _add(rules, seccomp.ALLOW, policy.ALLOWED + (policy.FORKING if forks else []))
-    _add(rules, seccomp.TRAP, policy.REFUSED_LOUDLY + ([] if forks else policy.FORKING))
+    _add(rules, seccomp.ALLOW, policy.ALLOWED | (policy.FORKING if forks else frozenset()))
+    _add(rules, seccomp.TRAP, policy.REFUSED_LOUDLY | (frozenset() if forks else policy.FORKING))
     for name, number in policy.ANSWERED.items():
         _add(rules, seccomp.ERRNO(number), [name])
     _clone(rules, seccomp, forks=forks)
@@ -24,7 +25,7 @@ def compiled(*, forks: bool) -> bytes:
 
 def _library() -> Any:
     try:
-        import pyseccomp
+        import pyseccomp  # type: ignore[import-untyped]
     except (ImportError, OSError, RuntimeError) as error:
         raise SandboxUnavailable(
             f"the libseccomp library cannot be loaded ({error}); install it: apt-get install libseccomp2"
@@ -32,8 +33,8 @@ def _library() -> Any:
     return pyseccomp
 
 
-def _add(rules: Any, action: Any, names: list[str]) -> None:
-    for name in names:
+def _add(rules: Any, action: Any, names: Iterable[str]) -> None:
+    for name in sorted(names):
         _rule(rules, action, name)
 
 

@@ -39,36 +39,43 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
 }
 
-ALLOWED = """
-access alarm arch_prctl brk chdir clock_getres clock_gettime clock_nanosleep close close_range copy_file_range
-creat dup dup2 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2
-execve exit exit_group faccessat faccessat2 fadvise64 fallocate fchdir fdatasync fstat fstatfs fsync ftruncate
-futex futex_waitv getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer getpeername
-getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit getrusage getsid getsockname
-getsockopt gettid gettimeofday getuid kill lseek lstat madvise mkdir mkdirat mmap mprotect mremap msync munmap
-nanosleep newfstatat open openat openat2 pause pipe pipe2 poll ppoll pread64 preadv preadv2 pselect6 pwrite64
-pwritev pwritev2 read readlink readlinkat readv recvfrom rename renameat renameat2 restart_syscall rmdir rseq
-rt_sigaction rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend rt_sigtimedwait sched_get_priority_max
-sched_get_priority_min sched_getaffinity sched_getparam sched_getscheduler sched_yield select sendfile
-set_robust_list get_robust_list set_tid_address setitimer setpgid setsid shutdown sigaltstack splice stat statfs
-statx sysinfo tee tgkill time timer_create timer_delete timer_getoverrun timer_gettime timer_settime
-timerfd_create timerfd_gettime timerfd_settime times tkill truncate umask uname unlink unlinkat utime utimensat
-utimes futimesat wait4 waitid write writev
-""".split()
+ALLOWED = frozenset(
+    """
+    access alarm arch_prctl brk chdir clock_getres clock_gettime clock_nanosleep close close_range
+    copy_file_range creat dup dup2 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait
+    epoll_pwait2 epoll_wait eventfd eventfd2 execve exit exit_group faccessat faccessat2 fadvise64
+    fallocate fchdir fdatasync fstat fstatfs fsync ftruncate futex futex_waitv futimesat
+    get_robust_list getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer
+    getpeername getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit
+    getrusage getsid getsockname getsockopt gettid gettimeofday getuid kill lseek lstat madvise
+    mkdir mkdirat mmap mprotect mremap msync munmap nanosleep newfstatat open openat openat2 pause
+    pipe pipe2 poll ppoll pread64 preadv preadv2 pselect6 pwrite64 pwritev pwritev2 read readlink
+    readlinkat readv recvfrom rename renameat renameat2 restart_syscall rmdir rseq rt_sigaction
+    rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend rt_sigtimedwait sched_get_priority_max
+    sched_get_priority_min sched_getaffinity sched_getparam sched_getscheduler sched_yield select
+    sendfile set_robust_list set_tid_address setitimer setpgid setsid shutdown sigaltstack splice
+    stat statfs statx sysinfo tee tgkill time timer_create timer_delete timer_getoverrun
+    timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime times tkill truncate
+    umask uname unlink unlinkat utime utimensat utimes wait4 waitid write writev
+    """.split()  # noqa: SIM905 - a list to be read
+)
 
-REFUSED_LOUDLY = """
-accept accept4 acct add_key adjtimex bind bpf chroot clock_adjtime clock_settime connect delete_module
-fanotify_init fanotify_mark finit_module fsconfig fsmount fsopen fspick init_module io_uring_enter
-io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load kexec_load keyctl listen lookup_dcookie
-memfd_secret mknod mknodat mount mount_setattr move_mount move_pages mq_open msgctl msgget msgrcv msgsnd
-name_to_handle_at open_by_handle_at open_tree perf_event_open pidfd_getfd pivot_root process_madvise
-process_mrelease process_vm_readv process_vm_writev ptrace quotactl quotactl_fd reboot request_key
-sched_setattr sched_setparam sched_setscheduler semctl semget semop semtimedop setdomainname setfsgid setfsuid
-setgid setgroups sethostname setns setregid setresgid setresuid setreuid settimeofday setuid shmat shmctl shmdt
-shmget socket swapoff swapon syslog umount2 unshare userfaultfd vhangup
-""".split()
+REFUSED_LOUDLY = frozenset(
+    """
+    accept accept4 acct add_key adjtimex bind bpf chroot clock_adjtime clock_settime connect
+    delete_module fanotify_init fanotify_mark finit_module fsconfig fsmount fsopen fspick
+    init_module io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load
+    kexec_load keyctl listen lookup_dcookie memfd_secret mknod mknodat mount mount_setattr
+    move_mount move_pages mq_open msgctl msgget msgrcv msgsnd name_to_handle_at open_by_handle_at
+    open_tree perf_event_open pidfd_getfd pivot_root process_madvise process_mrelease
+    process_vm_readv process_vm_writev ptrace quotactl quotactl_fd reboot request_key sched_setattr
+    sched_setparam sched_setscheduler semctl semget semop semtimedop setdomainname setfsgid setfsuid
+    setgid setgroups sethostname setns setregid setresgid setresuid setreuid settimeofday setuid
+    shmat shmctl shmdt shmget socket swapoff swapon syslog umount2 unshare userfaultfd vhangup
+    """.split()  # noqa: SIM905 - a list to be read
+)
 
-FORKING = ["fork", "vfork"]
+FORKING = frozenset({"fork", "vfork"})
 
 # answers that make a library take its own other way
 ANSWERED = {"clone3": errno.ENOSYS, "ioctl": errno.ENOTTY}
@@ -77,7 +84,6 @@ CLONE_THREAD = 0x0001_0000
 CLONE_NEW = 0x7E02_0080  # every CLONE_NEW* flag: time, mount, cgroup, uts, ipc, user, pid, net
 # fcntl commands whose locks on files all seats read would be a channel between them
 LOCK_COMMANDS = [5, 6, 7, 36, 37, 38]
-LEASE_COMMANDS = [1024, 1026]
 PRCTL_ALLOWED = [
     3,
     15,

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,7 +38,7 @@ class Ending:
 
 @dataclass(slots=True)
 class Running:
-    """`stdin`, `stdout` and `stderr` are non-blocking descriptors of ours. Everything here is our side only."""
+    """`stdin`, `stdout` and `stderr` are our ends, non-blocking; `shows_where`: our SDK is inside."""
 
     outer: subprocess.Popen[bytes]
     stdin: int
@@ -47,11 +48,13 @@ class Running:
     group: Group | None
     memory_limit: int
     folder: Path | None = None
+    shows_where: bool = False
     init: int = -1
     _told: bytes = b""
     _bot: int = 0
     _cpu_ns: int = 0
     _memory_kb: int = 0
+    _killed: bool = False
     _ending: Ending | None = field(default=None)
 
     def cpu_ns(self) -> int:
@@ -63,7 +66,7 @@ class Running:
         return self._cpu_ns
 
     def waited_ns(self) -> int | None:
-        """How long the bot's first thread was ready to run but was not let; None if the kernel does not say."""
+        """How long the bot's first thread was ready to run but not let; None if the kernel does not say."""
         try:
             return int(Path(f"/proc/{self._pid()}/schedstat").read_text().split()[1])
         except (OSError, IndexError, ValueError):
@@ -75,6 +78,14 @@ class Running:
             peak = self.group.seen().memory_peak // 1024 if self.group else self._peak()
             self._memory_kb = max(self._memory_kb, peak)
         return self._memory_kb
+
+    def ask_where(self) -> bool:
+        """Have the SDK write the author's present line to the log; False if nobody there can."""
+        if not self.shows_where or self._ending is not None or not self._pid():
+            return False
+        with contextlib.suppress(OSError):
+            os.kill(self._pid(), signal.SIGUSR2)
+        return True
 
     def ended(self, seconds: float) -> Ending | None:
         """How it ended, if it does within `seconds`."""
@@ -98,6 +109,7 @@ class Running:
 
     def _kill(self) -> None:
         """The namespace's first process: with it the kernel ends all the others at once."""
+        self._killed = True
         self._listen(0.0)
         if self.init < 0 and not self._wait(0.0):
             self._listen(2.0)
@@ -113,12 +125,24 @@ class Running:
             while self._ending is None:
                 pid, _, spent = os.wait4(self.outer.pid, os.WNOHANG)
                 if pid:
-                    self._note_end(spent.ru_utime + spent.ru_stime)
+                    self._note_end(spent.ru_utime + spent.ru_stime + self._reap_init())
                 elif (left := end - time.monotonic()) <= 0:
                     return False
                 else:
                     _ready(watched, left)
         return True
+
+    def _reap_init(self) -> float:
+        """CPU seconds of the namespace; its first process falls to us if bubblewrap does not wait for it."""
+        self._listen(0.0)
+        init = _said(self._told, "child-pid")
+        if init is None or self.init < 0 or not _ready(self.init, 2.0):
+            return 0.0
+        try:
+            spent = os.wait4(init, os.WNOHANG)[2]
+        except ChildProcessError:
+            return 0.0
+        return spent.ru_utime + spent.ru_stime
 
     def _note_end(self, cpu_seconds: float) -> None:
         self.outer.returncode = 0  # reaped here, so that the CPU of all its children is known
@@ -129,12 +153,17 @@ class Running:
         own = seen.memory_peak >= self.memory_limit * SPENT_WITH
         self._ending = Ending(
             status=self._exit_code(),
-            cpu_ns=max(self._cpu_ns, int(cpu_seconds * SECOND_NS)),
+            cpu_ns=self._final_cpu_ns(cpu_seconds),
             memory_kb=self._memory_kb,
             out_of_memory=killed and own,
             host_out_of_memory=killed and not own,
             refused_processes=seen.refused_processes > 0,
         )
+
+    def _final_cpu_ns(self, cpu_seconds: float) -> int:
+        """The last reading; for a bot that failed by itself what came after too, and bubblewrap's share."""
+        failed = not self._killed and self._exit_code() not in (0, None)
+        return max(self._cpu_ns, int(cpu_seconds * SECOND_NS) if failed else 0)
 
     def _tidy(self) -> None:
         for descriptor in (self.stdin, self.stdout, self.stderr, self.report, self.init):
@@ -210,7 +239,7 @@ def _ready(descriptor: int, seconds: float) -> bool:
 
 
 @contextlib.contextmanager
-def _pidfd(pid: int):  # type: ignore[no-untyped-def]
+def _pidfd(pid: int) -> Iterator[int]:
     descriptor = os.pidfd_open(pid)
     try:
         yield descriptor

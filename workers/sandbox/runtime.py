@@ -1,4 +1,4 @@
-"""The bots' own read-only root: a Python, its standard library, the libraries it needs, numpy if there, `engine`.
+"""The bots' own read-only root: a Python with its standard library and shared libraries, numpy, `engine`.
 
 It is a copy, named by what it was copied from, so that a bot's user can read it wherever the checkout and the
 interpreter lie, and so that nothing of the service or of the host's other packages is in reach.
@@ -33,8 +33,8 @@ try:
 except Exception:
     numpy = None
 import os
-print(json.dumps({"version": sys.version_info[:3], "program": os.path.realpath(sys.executable), "numpy": numpy,
-    "library": sysconfig.get_path("stdlib"), "platform": sysconfig.get_path("platstdlib")}))
+print(json.dumps({"version": sys.version_info[:3], "program": os.path.realpath(sys.executable),
+    "numpy": numpy, "library": sysconfig.get_path("stdlib"), "platform": sysconfig.get_path("platstdlib")}))
 """
 
 
@@ -65,7 +65,7 @@ def _usual() -> str:
     found = next((path for path in USUAL if os.access(path, os.X_OK)), None)
     if found is None:
         raise SandboxUnavailable(
-            "no python3 for bots: install one (apt-get install python3) or set RAGE_SANDBOX_PYTHON to its path"
+            "no python3 for bots: apt-get install python3, or set RAGE_SANDBOX_PYTHON to the path of one"
         )
     return found
 
@@ -188,7 +188,7 @@ def _fill_engine(facts: dict[str, Any], package: Path, draft: Path) -> None:
 
 def _open_to_all(draft: Path) -> None:
     for folder, _, _ in os.walk(draft):
-        os.chmod(folder, 0o755)
+        os.chmod(folder, 0o755)  # noqa: S103 - for every seat's user to read
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -1,5 +1,6 @@
 """The sandbox as the rest of the worker sees it: probed once, then asked for fresh seats."""
 
+import ctypes
 import os
 import select
 import time
@@ -29,6 +30,7 @@ def bid(view):
 def play(view):
     return view["legal"][0]
 """
+PR_SET_CHILD_SUBREAPER = 36
 REMEDIES = (
     (
         ("namespace", "No permissions to create", "uid map", "Operation not permitted"),
@@ -68,6 +70,7 @@ class Sandbox:
         group can be made, it is mode B: one process a bot, no scratch space; `require_groups` refuses that.
         """
         program = bubblewrap.found()
+        adopt_orphans()
         filters.compiled(forks=False)
         places = groups.find() if use_groups else None
         if places is None and require_groups:
@@ -119,6 +122,11 @@ class Sandbox:
             if b'"ready"' not in _first_line(running.stdout, 10.0):
                 running.ended(1.0)
                 raise SandboxUnavailable(_diagnosis(_first_line(running.stderr, 0.1, whole=True)))
+
+
+def adopt_orphans() -> None:
+    """Have what bubblewrap leaves behind fall to this process, which reaps it, not to a slow process 1."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 @contextmanager

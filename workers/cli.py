@@ -1,0 +1,184 @@
+"""`rage play` and `rage check`: games and trial matches on the author's own machine, same sandbox."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+
+from engine.errors import RulesError
+from engine.rules import PRESETS, RuleSet
+from service.errors import Invalid
+from service.limits import Limits
+from workers import check as trial
+from workers import local, shown
+from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
+
+READY, REJECTED, NO_SANDBOX = 0, 1, 3
+HOUSE = ", ".join(trial.OPPONENTS)
+
+
+class _NoSandbox(click.ClickException):
+    """Neither usage nor a bot is at fault."""
+
+    exit_code = NO_SANDBOX
+
+
+_python = click.option(
+    "--python",
+    envvar="RAGE_SANDBOX_PYTHON",
+    help="The interpreter bots run on (default: the system's python3).",
+)
+_limits = click.option(
+    "--limits", "limits_text", metavar="JSON", help="Other limits, e.g. '{\"decision_ms\": 2000}'."
+)
+
+
+@click.command()
+@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT ...")
+@click.option("--games", type=click.IntRange(1, 100_000), default=1, show_default=True, help="Games to play.")
+@click.option(
+    "--rules",
+    "rules_text",
+    default="fundex",
+    show_default=True,
+    help=f'A preset ({", ".join(PRESETS)}) or JSON: \'{{"preset": "amigo", "secret_bids": true}}\'.',
+)
+@click.option(
+    "--players", type=click.IntRange(2, 16), help="Seats; the bots given are repeated to fill them."
+)
+@click.option("--seed", help="Any text. The same seed, bots and seats give the same games. Default: drawn.")
+@click.option("--record", type=click.File("w"), help="Write the games' records there, one JSON a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON document.")
+@_limits
+@_python
+def play(bots: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Play games between bots and show who did how well.
+
+    A BOT is a Python file, a .zip, a folder, or a house bot by name (random, cautious, counter). From game to
+    game everybody moves on by one seat. Strangers' code is safe to try: every bot runs in the sandbox of the
+    tournaments, fresh for every game, under their limits.
+
+    \b
+    rage play mybot.py random cautious counter
+    rage play mybot.py counter --players 6 --games 100 --seed spring
+    """
+    seated = _seated([_found(name) for name in bots], given["players"])
+    rules, limits = _rules(given["rules_text"], len(seated)), _parsed_limits(given["limits_text"])
+    seed = given["seed"] if given["seed"] is not None else os.urandom(8).hex()
+    console = Console(stderr=True)
+    with _sandbox(given["python"]) as sandbox, shown.progress(console, given["games"]) as progress:
+        series = local.Series(rules, seated, limits=limits, seed=seed)
+        for game in series.play(given["games"], sandbox, on_round=progress.round):
+            progress.game()
+            if given["record"]:
+                given["record"].write(json.dumps(game.outcome.record.as_json()) + "\n")
+    if as_json:
+        click.echo(json.dumps(series.as_dict(), indent=2))
+    else:
+        shown.results(Console(), series)
+
+
+@click.command()
+@click.argument("bot")
+@click.option("--seed", default="check", show_default=True, help="Any text; other seeds deal other cards.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@_limits
+@_python
+def check(bot: str, seed: str, as_json: bool, limits_text: str | None, python: str | None) -> None:
+    """Play BOT's trial match, as an upload would, and say whether it is ready.
+
+    BOT is a Python file, a .zip or a folder. It plays one game against three house bots in the sandbox and
+    must not commit a single fault.
+
+    Exit status: 0 ready, 1 rejected (the report says why), 2 wrong usage, 3 no sandbox on this machine.
+    """
+    limits = _parsed_limits(limits_text)
+    try:
+        code = local.load(bot)
+    except OSError as error:
+        raise click.BadParameter(f"{bot}: {error.strerror or error}", param_hint="BOT") from error
+    except Invalid as refusal:
+        _rejected({"ready": False, "stage": "upload", "error": {"message": _reason(refusal)}}, as_json)
+    with _sandbox(python) as sandbox:
+        verdict = trial.check(code, sandbox=sandbox, limits=limits, seed=local.deal_seed(seed, 0))
+    if not verdict.ready:
+        _rejected(verdict.report, as_json)
+    if as_json:
+        click.echo(json.dumps(verdict.report, indent=2))
+    else:
+        shown.report(Console(), verdict.report)
+
+
+def _rejected(report: dict[str, Any], as_json: bool) -> NoReturn:
+    if as_json:
+        click.echo(json.dumps(report, indent=2))
+    else:
+        shown.report(Console(), report)
+    raise click.exceptions.Exit(REJECTED)
+
+
+def _found(name: str) -> BotCode:
+    try:
+        return local.load(name)
+    except OSError as error:
+        known = (
+            f"no such file, and the house bots are {HOUSE}" if isinstance(error, FileNotFoundError) else error
+        )
+        raise click.BadParameter(f"{name}: {known}", param_hint="BOT") from error
+    except Invalid as refusal:
+        raise click.BadParameter(f"{name}: {_reason(refusal)}", param_hint="BOT") from refusal
+
+
+def _seated(bots: Sequence[BotCode], players: int | None) -> list[BotCode]:
+    """The bots given, repeated in turn until every seat is taken."""
+    seats = players or max(len(bots), 2)
+    if seats < len(bots):
+        raise click.BadParameter(f"{len(bots)} bots do not fit {seats} seats", param_hint="--players")
+    return [bots[seat % len(bots)] for seat in range(seats)]
+
+
+def _rules(text: str, players: int) -> RuleSet:
+    spec = _json(text, "--rules") if text.lstrip().startswith("{") else {"preset": text}
+    try:
+        return RuleSet.parse(spec, players)
+    except RulesError as error:
+        raise click.BadParameter(str(error), param_hint="--rules") from error
+
+
+def _parsed_limits(text: str | None) -> Limits:
+    try:
+        return Limits.parse(_json(text, "--limits")) if text else Limits()
+    except Invalid as refusal:
+        raise click.BadParameter(str(refusal), param_hint="--limits") from refusal
+
+
+def _json(text: str, option: str) -> dict[str, Any]:
+    try:
+        spec = json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(f"not JSON: {error}", param_hint=option) from error
+    if not isinstance(spec, dict):
+        raise click.BadParameter("must be a JSON object", param_hint=option)
+    return spec
+
+
+def _reason(refusal: Invalid) -> str:
+    return "; ".join(reason for reasons in refusal.errors.values() for reason in reasons)
+
+
+@contextmanager
+def _sandbox(python: str | None) -> Iterator[Sandbox]:
+    try:
+        sandbox = Sandbox.probe(python=python)
+    except SandboxUnavailable as error:
+        raise _NoSandbox(str(error)) from error
+    try:
+        yield sandbox
+    except SandboxError as error:
+        raise _NoSandbox(f"the match could not be played, and no bot is to blame: {error}") from error
+    finally:
+        sandbox.close()

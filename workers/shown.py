@@ -1,0 +1,131 @@
+"""How series and reports look on a terminal."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from engine.table import Fault
+from workers import diagnosis
+from workers.local import Series, Tally
+
+QUIET_SECONDS = 2.0
+FAULTS_SHOWN = 10
+CONTROL = {code: "?" for code in [*range(9), *range(11, 32), 127, *range(128, 160)]}
+
+
+class Bar:
+    """A progress bar that appears only when the games take longer than two seconds."""
+
+    def __init__(self, progress: Progress, games: int) -> None:
+        self._progress = progress
+        self._games = games
+        self._done = 0.0
+        self._begun = time.monotonic()
+        self._task: Any = None
+
+    def round(self, finished: int, rounds: int) -> None:
+        """A round of the present game is over."""
+        self._show(self._done + finished / rounds)
+
+    def game(self) -> None:
+        """A game is over."""
+        self._done += 1
+        self._show(self._done)
+
+    def _show(self, done: float) -> None:
+        if self._task is None and time.monotonic() - self._begun > QUIET_SECONDS:
+            self._progress.start()
+            self._task = self._progress.add_task("games", total=self._games)
+        if self._task is not None:
+            self._progress.update(self._task, completed=done)
+
+
+@contextmanager
+def progress(console: Console, games: int) -> Iterator[Bar]:
+    """A bar on a terminal, nothing elsewhere."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    try:
+        yield Bar(bar, games)
+    finally:
+        bar.stop()
+
+
+def results(console: Console, series: Series) -> None:
+    """The table of a series, best first, and what went wrong."""
+    games = series.tallies[0].games
+    title = f"{games} game{'s' if games != 1 else ''} of {series.rules.name}, seed {escape(series.seed)}"
+    table = Table("bot", title=title, title_justify="left")
+    for name in ("points a game", "wins", "exact bids", "CPU ms a decision", "faults"):
+        table.add_column(name, justify="right")
+    for tally in sorted(series.tallies, key=lambda tally: -tally.points):
+        table.add_row(*_row(tally))
+    console.print(table)
+    for tally in series.tallies:
+        for place, (game, fault) in enumerate(tally.faults[:FAULTS_SHOWN]):
+            _fault(console, tally.name, game, fault, with_log=place == 0)
+        if (more := len(tally.faults) - FAULTS_SHOWN) > 0:
+            console.print(f"... and {more} more faults of {escape(tally.name)}")
+
+
+def report(console: Console, told: dict[str, Any]) -> None:
+    """The report of a trial match, for its author."""
+    if told["ready"]:
+        times = told["timings"]["decision"]
+        console.print(f"[green]ready[/green]: {told['points']} points, place {told['place']} of 4, no faults")
+        console.print(
+            f"CPU a decision: mean {times['cpu_ms_mean']:.2f} ms, longest {times['cpu_ms_max']:.2f} ms; "
+            f"memory {told['timings']['memory_kb'] // 1024} MiB"
+        )
+        return
+    error = told["error"]
+    console.print(f"[red]rejected[/red] at: {told['stage']}")
+    where = f" (line {error['line']})" if error.get("line") else ""
+    console.print(f"{error.get('kind', 'upload')}{where}: {_clean(error['message'])}", markup=False)
+    if decision := told.get("decision"):
+        if decision["number"]:
+            place = f"decision {decision['number']}, round {decision['round']}, trick {decision['trick']}"
+            console.print(f"asked: {decision['asked']} ({place})")
+        if "answer" in decision:
+            console.print(f"answered: {_clean(decision['answer'])}", markup=False)
+    if error.get("advice"):
+        console.print(error["advice"])
+    _log(console, error.get("traceback") or told.get("stderr"))
+
+
+def _row(tally: Tally) -> list[str]:
+    games, decisions = max(tally.games, 1), max(tally.decisions, 1)
+    return [
+        escape(_clean(tally.name)),
+        f"{tally.points / games:.1f}",
+        str(tally.wins),
+        f"{100 * tally.exact_bids / max(tally.bids, 1):.0f} %",
+        f"{tally.cpu_ms / decisions:.2f}",
+        f"[red]{len(tally.faults)}[/red]" if tally.faults else "0",
+    ]
+
+
+def _fault(console: Console, name: str, game: int, fault: Fault, *, with_log: bool) -> None:
+    place = f"game {game}, round {fault.round}, decision {fault.decision} ({fault.asked})"
+    out = ", out" if fault.out else ""
+    console.print(f"{name}: {fault.kind}{out} in {place}: {_clean(fault.text)}", markup=False)
+    log = fault.evidence.get("log_tail") or fault.evidence.get("log_head") or ""
+    if with_log:
+        begin = max(log.rfind(diagnosis.TRACEBACK), 0)
+        _log(console, log[begin:])
+
+
+def _log(console: Console, text: str | None) -> None:
+    for line in (text or "").rstrip().splitlines()[-30:]:
+        console.print(f"  {_clean(line)}", markup=False, highlight=False)
+
+
+def _clean(text: str) -> str:
+    """A bot's words without what could command a terminal."""
+    return text.translate(CONTROL)
