@@ -38,8 +38,8 @@ def programs(settings: Settings, address: str) -> list[Child]:
     beat = ["beat", "--schedule", ticks, "--pidfile=", "--loglevel", settings.log_level]
     api = [
         *python, "granian", "--interface", "wsgi", "--http", "1", "--no-ws", "--log-level", settings.log_level,
-        "--host", settings.host, "--port", str(settings.port), "--workers", "1", "--blocking-threads", "32",
-        "--workers-kill-timeout", "2", "--factory", "api.app:create_app",
+        "--host", settings.host, "--port", str(settings.port), "--workers", "1",
+        "--blocking-threads", "32", "--workers-kill-timeout", "2", "--factory", "api.app:create_app",
     ]  # fmt: skip
     return [
         Child("players", [*celery, *worker, *players], soft, grace=settings.stop_seconds + 1.5),
