@@ -1,0 +1,24 @@
+"""`python -m workers.sandbox`: what the sandbox is on this machine, as JSON, or what keeps it from being one."""
+
+import json
+import os
+import sys
+
+from service.settings import Settings, SettingsError
+from workers.sandbox import Sandbox, SandboxError, SandboxUnavailable
+
+
+def main() -> int:
+    try:
+        chosen = Settings.from_environment(os.environ).sandbox_python
+        sandbox = Sandbox.probe(python=str(chosen) if chosen else None)
+    except (SettingsError, SandboxUnavailable, SandboxError) as error:
+        print(" ".join(str(error).split()), file=sys.stderr)
+        return 1
+    print(json.dumps(sandbox.description()))
+    sandbox.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
