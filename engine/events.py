@@ -14,16 +14,19 @@ questions only the last, and of a round only what came before the seat's last qu
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from engine.cards import BID, CARDS, COLOURS, NOTATION, PLAY, colour_text
 from engine.match import Match
 from engine.round import FINED, TOOK, TURNED
 from engine.switches import Teams
-from engine.view import round_start
+from engine.view import round_start, trump_card
 
 Mark = tuple[int, int]
 """How far a seat has been told: the round's number, and how much of its tape."""
+
+NEVER: Final[Mark] = (0, 0)
+"""Before the first round."""
 
 
 def mark(match: Match) -> Mark:
@@ -32,31 +35,37 @@ def mark(match: Match) -> Mark:
 
 
 def events(match: Match, seat: int, since: Mark) -> list[dict[str, Any]]:
-    """What `seat` may know now and did not at the mark; `(0, 0)` is before the first round."""
+    """What `seat` may know now and did not at the mark."""
     number, told = since
-    news: list[dict[str, Any]] = []
     if number != match.number:
-        told = 0
-        news.append({"round": round_start(match, seat)})
-    return news + _told(match, seat, told, fresh=bool(news))
+        return [{"round": round_start(match, seat)}, *_decisions(match, seat, 0)]
+    return _decisions(match, seat, told) + _standing(match, told)
 
 
-def _told(match: Match, seat: int, told: int, *, fresh: bool) -> list[dict[str, Any]]:
-    played, secret = match.round, match.rules.secret_bids
+def _decisions(match: Match, seat: int, told: int) -> list[dict[str, Any]]:
+    """Bids, plays and tricks of the tape from `told` on, as far as `seat` may know them."""
+    secret = match.rules.secret_bids
     news: list[dict[str, Any]] = []
-    last: dict[str, Any] = {}
-    for kind, who, what in played.tape[told:]:
+    for kind, who, what in match.round.tape[told:]:
         if kind == PLAY:
             news.append({"play": [who, NOTATION[what]]})
-        elif kind == BID and (who == seat or not secret):
-            news.append({"bid": [who, what]})
         elif kind == TOOK:
             news.append({"took": [who, colour_text(what)]})
-        elif kind == TURNED and not fresh:
-            last["trump"] = [colour_text(who), None if what < 0 else NOTATION[what]]
-        elif kind == FINED:
-            last["penalties"] = played.penalties[:]
-    return news + [{key: value} for key, value in last.items()]
+        elif kind == BID and (who == seat or not secret):
+            news.append({"bid": [who, what]})
+    return news
+
+
+def _standing(match: Match, told: int) -> list[dict[str, Any]]:
+    """Trump and penalties, if they are not what they were."""
+    played, news = match.round, []
+    turns = [(at, entry) for at, entry in enumerate(played.tape) if entry[0] == TURNED]
+    known = [entry for at, entry in turns if at < told]
+    if known[-1] != turns[-1][1]:
+        news.append({"trump": [colour_text(played.pile.colour), trump_card(played)]})
+    if any(kind == FINED for kind, _, _ in played.tape[told:]):
+        news.append({"penalties": played.penalties[:]})
+    return news
 
 
 class Mirror:

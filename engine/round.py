@@ -81,7 +81,9 @@ class Round:
     @classmethod
     def dealt(cls, law: Law, dealer: int, hands: Sequence[Sequence[int]], pile: Sequence[int]) -> "Round":
         """A round about to begin: `pile` top first, its trump card not turned yet."""
-        return cls(law, dealer, [sorted_hand(hand) for hand in hands], Pile.opened(pile, law.rules.turned))
+        played = cls(law, dealer, [sorted_hand(hand) for hand in hands], Pile.opened(pile, law.rules.turned))
+        played.trump_turned()
+        return played
 
     def clone(self) -> "Round":
         """A copy that can be played on without touching this one."""

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from engine.author import Author
 from engine.cards import BID, KINDS
 from engine.errors import IllegalMove
-from engine.events import Mark, events, mark
+from engine.events import NEVER, Mark, events, mark
 from engine.faults import Fault, FaultKind, PlayerFault
 from engine.match import Match
 from engine.record import Record
@@ -25,7 +25,6 @@ __all__ = ["Fault", "FaultKind", "LocalPlayer", "Outcome", "Player", "PlayerFaul
 
 STRIKES: Final = 3
 ANSWER_SHOWN: Final = 200
-NEVER: Final[Mark] = (0, 0)
 
 
 class Question:

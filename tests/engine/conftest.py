@@ -30,7 +30,8 @@ def any_rules(draw: st.DrawFn, longest: int = 7) -> tuple[RuleSet, int]:
                 "scoring": st.sampled_from([str(scoring) for scoring in Scoring]),
                 "change": st.sampled_from([str(change) for change in Change]),
                 "deck": st.fixed_dictionaries(
-                    {}, optional={kind: st.integers(0, 8) for kind in ("wild", "bonus", "mad", "change", "out")}
+                    {},
+                    optional={kind: st.integers(0, 8) for kind in ("wild", "bonus", "mad", "change", "out")},
                 ),
                 "teams": st.sampled_from([str(teams) for teams in Teams]),
             },

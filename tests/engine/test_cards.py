@@ -54,7 +54,10 @@ def test_what_is_written_is_read_again_with_its_type(kind, value):
 @pytest.mark.parametrize(
     ("kind", "value"),
     [(cards.BID, v) for v in (True, 2.0, "2", None, [2])]
-    + [(cards.PLAY, v) for v in ("r4", "R04", "R16", " R4", "WILD:", "WILD:R17", "false", 4, None, {}, ["R4"])]
+    + [
+        (cards.PLAY, v)
+        for v in ("r4", "R04", "R16", " R4", "WILD:", "WILD:R17", "false", 4, None, {}, ["R4"])
+    ]
     + [(cards.CHALLENGE, v) for v in (0, 1, "true", None)],
 )
 def test_what_is_not_exactly_notation_is_no_move(kind, value):

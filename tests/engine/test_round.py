@@ -1,0 +1,129 @@
+"""Laws of any round under any rules, and the rulings that need a table to show."""
+
+from collections import Counter
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.cards import ALPHABET, BID, CARD, COLOUR, FIRST_WILD, KINDS, OVER, PLAY
+from engine.match import Match
+from engine.round import Round
+from engine.rules import PRESETS
+
+
+def cards_of(played: Round) -> Counter[int]:
+    """Every card of the round, wherever it is."""
+    there = Counter(played.pile.cards)
+    there.update(card for seat in range(played.players) for card in played.held(seat))
+    there.update(CARD[move] for move in played.trick)
+    there.update(CARD[move] for trick in played.tricks for move in trick[1])
+    return there
+
+
+def state(played: Round) -> tuple[object, ...]:
+    return (
+        *(
+            played.kind,
+            played.seat,
+            played.leader,
+            played.lead,
+            played.trick[:],
+            played.bids[:],
+            played.taken[:],
+        ),
+        *(played.penalties[:], played.stakes[:], played.tricks[:], played.tape[:], played.pile.cards[:]),
+        *(played.pile.colour, played.pile.shown, [played.held(seat) for seat in range(played.players)]),
+        played.legal()[:],
+    )
+
+
+@given(data=st.data())
+def test_no_card_is_lost_or_won_in_play(data, games, random_move):
+    match, dice = data.draw(games)
+    while not match.over:
+        played = match.round
+        before = cards_of(played)
+        match.advance(random_move(match, dice))
+        assert cards_of(played) == before
+
+
+@given(data=st.data())
+def test_tricks_taken_sum_to_the_hand_size_and_points_stay_in_bounds(data, games, play_out):
+    match, dice = data.draw(games)
+    deck = match.rules.deck
+    for played in play_out(match, dice).finished:
+        assert sum(played.taken) == len(played.tricks) == played.hand_size
+        members = max(len(group) for group in played.law.groups)
+        most = 2 * played.hand_size + 10 + 5 * deck.bonus
+        for seat, points in enumerate(played.points()):
+            assert -5 - 5 * deck.mad <= points <= most
+            asked = members * played.hand_size * played.players
+            assert -10 * asked <= played.penalties[seat] <= 0
+
+
+@given(data=st.data())
+def test_every_choice_is_distinct_in_order_and_plays_and_nothing_else_does(data, games, random_move):
+    match, dice = data.draw(games)
+    while not match.over:
+        played = match.round
+        legal = played.legal()[:]
+        assert legal == sorted(set(legal)) != []
+        bids = played.hand_size + 3 if played.kind == BID else ALPHABET
+        for move in range(-1, bids):
+            assert (played.refusal(move) is None) == (move in legal)
+        trial = played.clone()
+        trial.apply(dice.choice(legal))
+        match.advance(random_move(match, dice))
+
+
+@given(data=st.data())
+def test_a_copy_is_equal_and_playing_it_leaves_the_first_alone(data, games, random_move):
+    match, dice = data.draw(games)
+    for _ in range(dice.randrange(60)):
+        if not match.over:
+            match.advance(random_move(match, dice))
+    if match.over:
+        return
+    played, twin = match.round, match.round.clone()
+    before = state(played)
+    assert state(twin) == before
+    while twin.kind != OVER:
+        twin.apply(dice.choice(twin.legal()))
+    assert state(played) == before
+
+
+@given(data=st.data())
+def test_who_can_follow_follows_unless_the_rules_let_him_off(data, games, random_move):
+    match, dice = data.draw(games)
+    while not match.over:
+        played = match.round
+        if played.kind == PLAY and played.law.forced and played.hands[played.seat][played.lead]:
+            for move in played.legal():
+                allowed = match.rules.action_any_time and move >= FIRST_WILD
+                assert allowed or COLOUR[move] == played.lead
+        match.advance(random_move(match, dice))
+
+
+@given(data=st.data())
+def test_bids_come_first_and_in_turn_from_the_dealers_left(data, games, play_out):
+    match, dice = data.draw(games)
+    for number, played in enumerate(play_out(match, dice).finished):
+        decisions = [entry for entry in played.tape if entry[0] < OVER]
+        bidders = [seat for _, seat, _ in decisions[: match.players]]
+        first = number % match.players
+        assert bidders == [(first + turn) % match.players for turn in range(match.players)]
+        assert [kind for kind, _, _ in decisions[: match.players]] == [BID] * match.players
+        assert all(KINDS[kind] != "bid" for kind, _, _ in decisions[match.players :])
+
+
+def test_points_and_penalties_make_the_total():
+    dice = Random(5)
+    match = Match(PRESETS["challenge"], 5, bytes(32))
+    while not match.over:
+        match.advance(dice.choice(match.legal()))
+    totals = [
+        sum(played.points()[seat] + played.penalties[seat] for played in match.finished) for seat in range(5)
+    ]
+    assert list(match.scores()) == totals
+    assert any(sum(played.penalties) for played in match.finished)
