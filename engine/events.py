@@ -58,7 +58,8 @@ def _decisions(match: Match, seat: int, told: int) -> list[dict[str, Any]]:
 
 def _standing(match: Match, told: int) -> list[dict[str, Any]]:
     """Trump and penalties, if they are not what they were."""
-    played, news = match.round, []
+    played = match.round
+    news: list[dict[str, Any]] = []
     turns = [(at, entry) for at, entry in enumerate(played.tape) if entry[0] == TURNED]
     known = [entry for at, entry in turns if at < told]
     if known[-1] != turns[-1][1]:

@@ -1,0 +1,148 @@
+"""Records: small, complete, and every tampering named."""
+
+import copy
+import json
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import RecordError
+from engine.match import Match
+from engine.record import Record, verify
+from engine.referee import settle
+from engine.rules import PRESETS, RuleSet
+
+
+def played(rules: RuleSet, players: int, seed: int) -> Match:
+    dice = Random(seed)
+    match = Match(rules, players, dice.randbytes(32))
+    while not match.over:
+        match.apply(dice.choice(match.legal()))
+    return match
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    rules = RuleSet.parse({"preset": "fundex", "hand_sizes": [4, 3]})
+    return json.loads(json.dumps(Record.of(played(rules, 3, 1), (2,)).as_json()))
+
+
+@given(data=st.data(), out=st.permutations([0, 1]))
+def test_a_record_comes_back_from_bytes_from_json_and_from_a_replay(data, out, games, play_out):
+    match, dice = data.draw(games)
+    record = Record.of(play_out(match, dice), tuple(out))
+    document = json.loads(json.dumps(record.as_json()))
+    assert Record.unpack(record.pack()) == record
+    assert Record.from_json(document) == record
+    assert Record.of(record.replay(), record.out) == record
+    assert verify(document) is None
+    assert verify({**document, "about": {"anything": [1]}}) is None
+
+
+@given(data=st.data())
+def test_each_round_of_a_document_is_a_script_for_the_referee(data, games, play_out):
+    match, dice = data.draw(games)
+    document = Record.of(play_out(match, dice)).as_json()
+    for told in document["rounds"]:
+        script = {"rules": document["rules"], "players": document["players"]}
+        script |= {key: told[key] for key in ("dealer", "hands", "pile", "moves")}
+        status, result = settle(script)
+        assert status == 0
+        assert result == {key: told[key] for key in result}
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_four_players_take_at_most_400_bytes_where_suits_are_forced(preset):
+    match = played(PRESETS[preset], 4, 3)
+    most = 400 if preset != "challenge" else 600  # any card goes, and most of them are asked about
+    assert len(Record.of(match).pack()) <= most
+
+
+TAMPERED: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
+    (lambda d: d.update(seed=bytes(32).hex()), "rounds[0].hands[0]"),
+    (lambda d: d.update(seed="xyz"), "seed"),
+    (lambda d: d.update(seed=d["seed"].upper()), "seed"),
+    (lambda d: d.update(seed=None), "seed"),
+    (lambda d: d.pop("players"), "players"),
+    (lambda d: d.update(players=9), "players"),
+    (lambda d: d.update(rules={"preset": "fundex", "wild": 1}), "rules.wild"),
+    (lambda d: d.update(rules=7), "rules"),
+    (lambda d: d.update(format="chess"), "format"),
+    (lambda d: d.update(version=2), "version"),
+    (lambda d: d.update(version=True), "version"),
+    (lambda d: d.update(engine="0"), "engine"),
+    (lambda d: d.update(engine=1), "engine"),
+    (lambda d: d.update(out=[1, 1]), "out"),
+    (lambda d: d.update(out=[3]), "out"),
+    (lambda d: d.update(out=[]), "places"),
+    (lambda d: d.update(rounds={}), "rounds"),
+    (lambda d: d["rounds"].pop(), "rounds"),
+    (lambda d: d["rounds"].append(copy.deepcopy(d["rounds"][0])), "rounds[2]"),
+    (lambda d: d["rounds"].append(7), "rounds[2]"),
+    (lambda d: d["rounds"].reverse(), "rounds[0].round"),
+    (lambda d: d["rounds"][1]["hands"][2].reverse(), "rounds[1].hands[2]"),
+    (lambda d: d["rounds"][0]["pile"].pop(), "rounds[0].pile"),
+    (lambda d: d["rounds"][0].update(dealer=0), "rounds[0].dealer"),
+    (lambda d: d["rounds"][1].update(trump_card=None), "rounds[1].trump_card"),
+    (lambda d: d["rounds"][0].pop("moves"), "rounds[0].moves"),
+    (lambda d: d["rounds"][0]["moves"].pop(), "rounds[0].moves"),
+    (lambda d: d["rounds"][0]["moves"].append("R1"), "rounds[0].moves"),
+    (lambda d: d["rounds"][0]["moves"].__setitem__(0, 9), "rounds[0].moves[0]"),
+    (lambda d: d["rounds"][0]["moves"].__setitem__(0, False), "rounds[0].moves[0]"),
+    (lambda d: d["rounds"][0]["moves"].__setitem__(0, 1.0), "rounds[0].moves[0]"),
+    (lambda d: d["rounds"][0]["moves"].__setitem__(4, "X1"), "rounds[0].moves[4]"),
+    (lambda d: d["rounds"][0]["points"].__setitem__(1, 99), "rounds[0].points[1]"),
+    (lambda d: d["rounds"][1]["tricks"][1].update(winner=7), "rounds[1].tricks[1].winner"),
+    (lambda d: d["rounds"][1]["tricks"].pop(), "rounds[1].tricks"),
+    (lambda d: d["rounds"][1]["taken"].__setitem__(0, 0.0), "rounds[1].taken"),
+    (lambda d: d["rounds"][1].update(note="x"), "rounds[1].note"),
+    (lambda d: d["scores"].__setitem__(0, 1000), "scores[0]"),
+    (lambda d: d["scores"].append(0), "scores"),
+    (lambda d: d["exact_bids"].__setitem__(2, 60), "exact_bids[2]"),
+    (lambda d: d.pop("places"), "places"),
+    (lambda d: d.update(winner=1), "winner"),
+]
+
+
+@pytest.mark.parametrize(("tamper", "path"), TAMPERED, ids=[f"{i}-{p}" for i, (_, p) in enumerate(TAMPERED)])
+def test_whatever_is_changed_in_a_document_is_named(document, tamper, path):
+    changed = copy.deepcopy(document)
+    tamper(changed)
+    found = verify(changed)
+    assert found is not None
+    assert found.startswith(path)
+
+
+@pytest.mark.parametrize("document", [None, [], "record", 7])
+def test_what_is_no_object_is_no_record(document):
+    assert verify(document) is not None
+
+
+def test_an_exchanged_pair_of_legal_moves_is_found(document):
+    changed = copy.deepcopy(document)
+    moves = changed["rounds"][0]["moves"]
+    moves[0] = (moves[0] + 1) % 5
+    assert verify(changed).startswith("rounds[0].bids")
+
+
+def test_damaged_bytes_are_refused():
+    packed = Record.of(played(PRESETS["challenge"], 4, 5)).pack()
+    for wrong in (b"", b"RAGE", b"GAME" + packed[4:], packed[:20], packed[:7] + b"\xff" + packed[8:]):
+        with pytest.raises(RecordError):
+            Record.unpack(wrong)
+
+
+def test_a_record_cut_short_or_with_an_illegal_move_is_not_replayed():
+    record = Record.of(played(PRESETS["korean"], 4, 5))
+    with pytest.raises(RecordError, match="not over"):
+        Record.unpack(record.pack()[:-3]).replay()
+    wrong = Record(record.engine, record.rules, 4, record.seed, bytes([99]) + record.moves[1:])
+    with pytest.raises(RecordError, match=r"rounds\[0\]\.moves\[0\]"):
+        wrong.replay()
+    long = Record(record.engine, record.rules, 4, record.seed, record.moves + bytes([1]))
+    with pytest.raises(RecordError):
+        long.replay()
