@@ -43,7 +43,8 @@ def path_of(name: str) -> Path:
 @pytest.mark.parametrize("name", MATCHES)
 def test_a_golden_record_still_holds(name):
     document = json.loads(path_of(name).read_text(encoding="utf-8"))
-    assert (document["rules"], document["players"]) == MATCHES[name]
+    spec, players = MATCHES[name]
+    assert (RuleSet.parse(document["rules"]), document["players"]) == (RuleSet.parse(spec), players)
     assert verify(document) is None
     assert Record.from_json(document).as_json() == document
 
