@@ -1,15 +1,13 @@
 """Child programs kept running: started in order, started again when they end, stopped in the reverse order.
 
-One thread starts and watches them all. The kernel ends a child when the *thread* that started it ends, so
-that thread lives exactly as long as the crew, and a supervisor killed outright leaves nobody behind.
+One thread starts and watches them all. The kernel asks a child to end when the *thread* that started it does,
+so that thread lives exactly as long as the crew; guard.py sees to those who do not listen. So a supervisor
+that is killed outright leaves nobody behind.
 """
 
-import ctypes
 import os
 import queue
-import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,13 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from service.guard import Guard
 from service.logfiles import open_log, rotate, tail
+from service.tether import end_group, ended, ending, tied_to
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds before a child that ended is started again
 STEADY = 30.0  # seconds a child must run for its earlier ends to be forgotten
 TRIES = 3  # ends before it was ever ready that make a child a lost cause
 LOOK_EVERY = 0.1  # seconds
-PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,7 @@ class Crew:
     """Starts and keeps child programs. `tell` gets a sentence about every unexpected end."""
 
     def __init__(self, *, logs: Path, directory: Path, tell: Callable[[str], None]) -> None:
+        self._guard = Guard()
         self._logs = logs
         self._directory = directory
         self._tell = tell
@@ -75,7 +75,9 @@ class Crew:
 
     # What the owner calls, from any thread.
 
-    def begin(self) -> None:
+    def begin(self, keep_open: Sequence[int] = ()) -> None:
+        """`keep_open`: descriptors that stay open until the last child is gone, even if we are killed."""
+        self._guard.keep_open = tuple(keep_open)
         self._thread.start()
 
     def launch(self, child: Child) -> None:
@@ -125,14 +127,15 @@ class Crew:
     # What happens in the crew's own thread.
 
     def _live(self) -> None:
-        try:
-            while not self._stopping.wait(LOOK_EVERY):
-                self._start_asked()
-                for place in self._places.values():
-                    self._look_after(place)
-        finally:
-            for place in reversed(self._places.values()):
-                self._end(place)
+        with self._guard:
+            try:
+                while not self._stopping.wait(LOOK_EVERY):
+                    self._start_asked()
+                    for place in self._places.values():
+                        self._look_after(place)
+            finally:
+                for place in reversed(self._places.values()):
+                    self._end(place)
 
     def _start_asked(self) -> None:
         while not self._starts.empty():
@@ -152,16 +155,17 @@ class Crew:
             place.program = subprocess.Popen(
                 list(place.child.argv), env=dict(place.child.env), cwd=self._directory,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True, preexec_fn=_tied_to(os.getpid()),
+                start_new_session=True, preexec_fn=tied_to(os.getpid()),
             )  # fmt: skip
         place.started = time.monotonic()
+        self._guard.add(place.program.pid)
 
     def _look_after(self, place: _Place) -> None:
         now = time.monotonic()
         if place.program is None:
             if now >= place.due:
                 self._start_again(place)
-        elif _ended(place.program):
+        elif ended(place.program):
             self._note_end(place, now)
         else:
             rotate(place.log)
@@ -175,8 +179,8 @@ class Crew:
 
     def _note_end(self, place: _Place, now: float) -> None:
         assert place.program is not None
-        _end_group(place.program)
-        place.last = _ending(place.program.returncode)
+        self._end_group(place.program)
+        place.last = ending(place.program.returncode)
         place.ends = 1 if now - place.started > STEADY else place.ends + 1
         pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (place.ends - 1))
         place.program, place.due = None, now + pause
@@ -187,10 +191,14 @@ class Crew:
             return
         place.program.terminate()
         limit = time.monotonic() + place.child.grace
-        while not _ended(place.program) and time.monotonic() < limit and not self._hurry.is_set():
+        while not ended(place.program) and time.monotonic() < limit and not self._hurry.is_set():
             time.sleep(0.02)
-        _end_group(place.program)
+        self._end_group(place.program)
         place.program = None
+
+    def _end_group(self, program: "subprocess.Popen[bytes]") -> None:
+        end_group(program)
+        self._guard.forget(program.pid)
 
     # Readiness, asked in the owner's thread: it may take a moment and must not hold up the crew.
 
@@ -208,41 +216,3 @@ class Crew:
         for name, place in self._places.items():
             if place.ends >= TRIES:
                 raise ChildFailed(f"{name} {place.last}. The end of {place.log}:\n{tail(place.log)}")
-
-
-def _tied_to(parent: int) -> Callable[[], None]:
-    """For a new child, before its program starts: end when the crew's thread ends."""
-    if not sys.platform.startswith("linux"):
-        return lambda: None
-    prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up here: the child should only call it
-
-    def tie() -> None:
-        prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)  # the parent was gone before the tie was made
-
-    return tie
-
-
-def _ended(program: "subprocess.Popen[bytes]") -> bool:
-    """Whether it ended; it stays a zombie, so that its number still belongs to its group."""
-    found = os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    return found is not None
-
-
-def _end_group(program: "subprocess.Popen[bytes]") -> None:
-    """Kills whoever is left of a program and its children, and waits until they are gone."""
-    with suppress(ProcessLookupError):
-        os.killpg(program.pid, signal.SIGKILL)
-    program.wait()
-    limit = time.monotonic() + 1.0
-    while time.monotonic() < limit:
-        try:
-            os.killpg(program.pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.01)
-
-
-def _ending(status: int) -> str:
-    return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"

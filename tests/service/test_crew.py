@@ -37,8 +37,8 @@ from pathlib import Path
 from service.crew import Child, Crew
 crew = Crew(logs=Path(sys.argv[1]), directory=Path(sys.argv[1]), tell=print)
 crew.begin()
-for number in range(3):
-    crew.launch(Child(f"c{number}", [sys.executable, "-c", "import time; time.sleep(600)"], {}))
+for name in ("a", "b"):
+    crew.launch(Child(name, [sys.executable, "-c", sys.argv[2]], {}))
 print(*crew.pids().values(), flush=True)
 time.sleep(600)
 """
@@ -171,16 +171,18 @@ def test_waiting_for_a_child_ends_when_the_crew_is_told_to_stop(stage: Stage) ->
         stage.crew.launch(stage.child("late", "pass"))
 
 
-def test_a_supervisor_killed_outright_leaves_no_orphan(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", SUPERVISOR, str(tmp_path)], stdout=subprocess.PIPE
-    ) as parent:
+@pytest.mark.parametrize(
+    ("code", "each"), [("import time; time.sleep(600)", 1), (DEAF, 2)], ids=["willing", "deaf"]
+)
+def test_a_supervisor_killed_outright_leaves_no_orphan(tmp_path: Path, code: str, each: int) -> None:
+    argv = [sys.executable, "-c", SUPERVISOR, str(tmp_path), code]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
-        children = [int(pid) for pid in parent.stdout.readline().split()]
-        assert len(children) == 3
-        assert all(alive(pid) for pid in children)
+        leaders = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(leaders) == 2
+        assert eventually(lambda: [len(group(leader)) for leader in leaders] == [each, each])
         parent.kill()
-        assert eventually(lambda: not any(alive(pid) for pid in children))
+        assert eventually(lambda: not any(group(leader) for leader in leaders))
 
 
 def test_a_large_log_starts_again_and_the_writer_goes_on(tmp_path: Path) -> None:
