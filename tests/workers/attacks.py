@@ -1,7 +1,8 @@
 """Hostile bots: what each does at its first decision, and which faults may come of it.
 
-Each attack is the body of `attack()`. A bot whose attack fails without a trace goes on and plays bid 0 and the
-first legal card, just what the table plays for a bot that is out; so no attack may change the neighbour's result.
+Each attack is the body of `attack()`. A bot whose attack fails without a trace goes on and plays bid 0 and
+the first legal card, just what the table plays for a bot that is out; so no attack may change the neighbour's
+result.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Every attack of the table against the real sandbox: stopped, rightly named, and no concern of the neighbour."""
+"""Every attack of the table against the real sandbox: stopped, rightly named, no concern of the neighbour."""
 
 import importlib.util
 import os

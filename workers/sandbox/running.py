@@ -120,6 +120,8 @@ class Running:
             self.outer.kill()
 
     def _wait(self, seconds: float) -> bool:
+        if self._ending is not None:
+            return True
         end = time.monotonic() + seconds
         with _pidfd(self.outer.pid) as watched:
             while self._ending is None:
