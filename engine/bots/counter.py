@@ -5,23 +5,20 @@ NUMBERS = [f"{colour}{rank}" for colour in COLOURS for rank in range(16)]
 
 
 def bid(view):
-    """The sum of what each card is likely to take when it is led."""
+    """Three quarters of what the cards would take if each were led: not every one gets its moment."""
     strength = sum(chance(best_call(card, view), view) for card in view["hand"])
-    return min(round(strength), view["hand_size"])
+    return min(round(0.75 * strength), view["hand_size"])
 
 
 def play(view):
-    cards = honest(view)
-    seat = view["seat"]
+    cards, seat = honest(view), view["seat"]
     missing = view["bids"][seat] - view["taken"][seat]
     chances = {card: chance(card, view) for card in cards}
-    if missing <= 0:
+    if missing == 0:  # duck, and get rid of the strongest card that cannot win
         return min(cards, key=lambda card: (chances[card], -value(card, view)))
-    if missing >= len(view["hand"]):
-        return max(cards, key=lambda card: chances[card])
-    winners = [card for card in cards if chances[card] >= 0.6]
-    if winners:
-        return min(winners, key=lambda card: value(card, view))
+    likeliest = max(cards, key=lambda card: (chances[card], -value(card, view)))
+    if missing < 0 or missing >= len(view["hand"]) or chances[likeliest] >= 0.3:
+        return likeliest  # also when too many are taken: each is a point, and spoils another's bid
     return min(cards, key=lambda card: (value(card, view), chances[card]))
 
 
