@@ -27,6 +27,7 @@ FIRST_LOOK: Final = 0.02  # seconds until a slow answer's clocks are first read
 LOOK: Final = 0.1
 FAREWELL: Final = 0.25
 ANSWER_SHOWN: Final = 200
+NOT_RUN: Final = "bwrap: execvp "
 
 
 @dataclass(slots=True)
@@ -201,7 +202,7 @@ class SandboxPlayer:
     def _show_line(self) -> None:
         """Have a Python bot write to its log where it is, for its author."""
         if self._running.ask_where():
-            with contextlib.suppress(Closed):
+            with contextlib.suppress(Closed, Flooded):
                 self._wire.settle(time.monotonic() + FIRST_LOOK)
 
     def _count(self) -> None:
@@ -243,12 +244,14 @@ class SandboxPlayer:
         used = (self._running.cpu_ns() - self.spent.start_cpu) // MS
         budget = self._limits.cpu_budget_ms(decisions)
         if used > budget:
+            self._show_line()
             text = f"used {used:,} ms of CPU; {budget:,} ms are allowed up to decision {decisions}"
             self._fault(FaultKind.TIMEOUT, text, out=True, limit={"cpu_ms": budget})
 
     def _check_start_cpu(self) -> None:
         used, limit = self._running.cpu_ns() // MS, self._limits.start_cpu_ms
         if used > limit:
+            self._show_line()
             text = f"used {used:,} ms of CPU before it was ready; {limit:,} ms are allowed"
             self._fault(FaultKind.START, text, out=True, limit={"cpu_ms": limit})
 
@@ -269,12 +272,19 @@ class SandboxPlayer:
         if ending.host_out_of_memory:
             raise MatchVoid("the machine ran out of memory and ended a bot that kept to its limit")
         if ending.status is None and not ending.out_of_memory:
-            raise SandboxError(f"a sandbox ended before its bot began: {self.log.text()[-500:]}")
+            self._never_began()
         kind, text = verdict.of_ending(ending, self.log)
         starting = self.spent.decisions == 0 and kind in (FaultKind.CRASH, FaultKind.TIMEOUT)
         if starting:
             kind = FaultKind.START
         self._fault(kind, text, out=True, exit_status=ending.status, signal=ending.signal)
+
+    def _never_began(self) -> NoReturn:
+        """No line of the bot's code was run, so every word of the log is bubblewrap's and can be trusted."""
+        said = self.log.last_line()
+        if said.startswith(NOT_RUN):
+            self._fault(FaultKind.START, f"cannot be run: {said.removeprefix(NOT_RUN)}", out=True)
+        raise SandboxError(f"a sandbox ended before its bot began: {said[-500:]}")
 
     def _fault(self, kind: FaultKind, text: str, *, out: bool = False, **evidence: Any) -> NoReturn:
         answer = evidence.pop("answer", None)
