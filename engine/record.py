@@ -6,6 +6,7 @@ other programs; `verify` deals and plays such a document again.
 
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,6 +19,8 @@ from engine.match import Match
 from engine.rules import RuleSet
 
 _MAGIC: Final = b"RAGE\x01"
+_FAMILIAR: Final = b'"challenge","korean","wikipedia","amigo"{"preset":"fundex"}'  # primes the compressor
+_LARGEST: Final = 1 << 20
 _RUN: Final = NO + 2  # bytes from here up are no moves: so many refusals to challenge in a row
 _LONGEST_RUN: Final = 256 - _RUN
 _REFUSALS: Final = re.compile(bytes([NO]) + b"{1,%d}" % _LONGEST_RUN)
@@ -53,10 +56,12 @@ class Record:
         return match
 
     def pack(self) -> bytes:
-        """The stored form; `moves` come last, with refusals to challenge in runs of one byte."""
+        """The stored form: seed, then all else compressed, refusals to challenge in runs of one byte."""
         rules = json.dumps(self.rules.spec(), separators=(",", ":")).encode()
-        head = (_sized(self.engine.encode()), _sized(rules), bytes([self.players]), self.seed)
-        return b"".join((_MAGIC, *head, _sized(bytes(self.out)), _fold_refusals(self.moves)))
+        parts = (_sized(self.engine.encode()), _sized(rules), bytes([self.players]), _sized(bytes(self.out)))
+        squeeze = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zdict=_FAMILIAR)
+        body = squeeze.compress(b"".join((*parts, _fold_refusals(self.moves)))) + squeeze.flush()
+        return _MAGIC + self.seed + body
 
     @classmethod
     def unpack(cls, packed: bytes) -> "Record":
@@ -67,15 +72,19 @@ class Record:
             return cls._unpacked(packed[len(_MAGIC) :])
         except RulesError as wrong:
             raise RecordError(f"rules.{wrong.field}", wrong.reason) from None
-        except (IndexError, ValueError):
+        except (IndexError, ValueError, zlib.error):
             raise RecordError("format", "the packed record is damaged") from None
 
     @classmethod
     def _unpacked(cls, packed: bytes) -> "Record":
-        engine, rest = _cut(packed)
+        seed, body = packed[:SEED_BYTES], packed[SEED_BYTES:]
+        loosen = zlib.decompressobj(-15, zdict=_FAMILIAR)
+        engine, rest = _cut(loosen.decompress(body, _LARGEST))
+        if not loosen.eof or loosen.unused_data:
+            raise ValueError("cut short, or longer than it should be")
         spec, rest = _cut(rest)
-        players, seed = rest[0], rest[1 : 1 + SEED_BYTES]
-        out, moves = _cut(rest[1 + SEED_BYTES :])
+        players = rest[0]
+        out, moves = _cut(rest[1:])
         rules = RuleSet.parse(json.loads(spec), players)
         return cls(engine.decode(), rules, players, seed, _unfold_refusals(moves), tuple(out))
 
