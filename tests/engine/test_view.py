@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.cards import BID, KINDS, NOTATION, PLAY
-from engine.events import NEVER, Mark, Mirror, events, mark
+from engine.events import NEVER, Mark, events, mark
 from engine.match import Match
+from engine.mirror import Mirror
 from engine.round import sorted_hand
 from engine.rules import PRESETS, RuleSet
 from engine.view import pile, view
