@@ -109,8 +109,8 @@ class Crew:
 
     @property
     def working(self) -> bool:
-        """False once everybody was stopped, or if keeping the crew itself broke down."""
-        return self._thread.is_alive()
+        """False once it was told to stop, or if keeping the crew itself broke down."""
+        return self._thread.is_alive() and not self._stopping.is_set()
 
     def ask_to_stop(self) -> None:
         """Lets the crew stop; asked again, it does not wait for anyone. Safe in a signal's hands."""

@@ -40,6 +40,12 @@ class Lock:
     def held(self) -> bool:
         return self._file is not None
 
+    @property
+    def file(self) -> int:
+        """The open file: whoever inherits it holds the lock too."""
+        assert self._file is not None
+        return self._file
+
     def write(self, **facts: Any) -> None:
         """What the next one should be told: written by the holder only."""
         assert self._file is not None
@@ -60,6 +66,18 @@ def holder(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return facts if isinstance(facts, dict) else {}
+
+
+def running(path: Path) -> dict[str, Any] | None:
+    """What the present holder wrote, or None when nobody holds it. Looks without taking it."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return holder(path)
+    except OSError:
+        return None
+    return None
 
 
 def _is_still(file: int, path: Path) -> bool:

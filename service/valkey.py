@@ -6,6 +6,7 @@ Only this file knows where the program comes from. It listens on a unix socket, 
 import os
 import shutil
 import stat
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -54,6 +55,14 @@ def arguments(settings: Settings) -> list[str]:
         str(program(settings)),
         *(word for name, value in options.items() for word in (f"--{name}", value)),
     ]
+
+
+def tidy(settings: Settings) -> None:
+    """Removes the socket, which a killed server leaves behind, and the short place it may have needed."""
+    settings.socket.unlink(missing_ok=True)
+    if settings.data_dir not in settings.socket.parents:
+        with suppress(OSError):
+            settings.socket.parent.rmdir()
 
 
 def answers(url: str) -> bool:
