@@ -231,9 +231,9 @@ def play(view):
 
 
 def test_a_looping_author_is_shown_the_line(table) -> None:
-    source = "def bid(view):\n    while True:\n        pass\ndef play(view):\n    return view['legal'][0]\n"
+    source = "def bid(view):\n    while True: pass\ndef play(view):\n    return view['legal'][0]\n"
     faults = table(source).outcome.faults
-    assert 'File "bot0.py", line 3 in bid' in faults[0].evidence["log_head"]
+    assert 'File "bot0.py", line 2 in bid' in faults[0].evidence["log_head"]
 
 
 WALL = 1_000_000_000

@@ -1,0 +1,144 @@
+"""`rage play` and `rage check` as a person uses them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from engine.record import verify
+from workers.cli import check, play
+
+pytestmark = pytest.mark.sandbox
+GOOD = "def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
+QUICK = ["--rules", '{"preset": "fundex", "hand_sizes": [2, 1]}', "--seed", "spring"]
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(GOOD)
+    return path
+
+
+def run(command, *words: object):
+    return CliRunner().invoke(command, [str(word) for word in words])
+
+
+def test_a_series_ends_in_a_table(mine: Path) -> None:
+    done = run(play, mine, "random", *QUICK, "--games", 2)
+    assert done.exit_code == 0, done.output
+    assert "2 games of fundex, seed spring" in done.output
+    assert "mine" in done.output and "random" in done.output
+
+
+def test_the_same_seed_gives_the_same_results(mine: Path) -> None:
+    tables = [json.loads(run(play, mine, "random", *QUICK, "--json").output) for _ in range(2)]
+    for told in tables:
+        for bot in told["bots"]:
+            del bot["cpu_ms_per_decision"]
+    assert tables[0] == tables[1]
+
+
+def test_bots_are_repeated_to_fill_the_seats(mine: Path) -> None:
+    told = json.loads(run(play, mine, "random", *QUICK, "--players", 3, "--json").output)
+    assert [bot["bot"] for bot in told["bots"]] == ["mine (1)", "random", "mine (2)"]
+
+
+def test_records_are_written_one_a_line_and_verify(mine: Path, tmp_path: Path) -> None:
+    file = tmp_path / "records"
+    assert run(play, mine, "random", *QUICK, "--games", 2, "--record", file).exit_code == 0
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len(records) == 2 and not any(verify(record) for record in records)
+
+
+def test_faults_are_shown_with_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text("def bid(view):\n    return view['x']\n\n\ndef play(view):\n    return 0\n")
+    output = run(play, path, "random", *QUICK).output
+    assert "broken: crash, out in game 1, round 1, decision 1 (bid): KeyError: 'x'" in output.replace(
+        "\n", " "
+    )
+    assert 'File "broken.py", line 2, in bid' in output
+
+
+def test_a_folder_plays_as_the_archive_it_would_be(tmp_path: Path) -> None:
+    folder = tmp_path / "talker"
+    folder.mkdir()
+    (folder / "bot.toml").write_text('run = ["python", "main.py"]\n')
+    (folder / "main.py").write_text(
+        "import json, sys\nsys.stdin.readline()\nprint('{\"ready\": true}', flush=True)\n"
+        "for line in sys.stdin:\n    asked = json.loads(line)\n    if 'id' in asked:\n"
+        "        print(json.dumps({'id': asked['id'], 'move': asked['legal'][0]}), flush=True)\n"
+    )
+    told = json.loads(run(play, folder, "random", *QUICK, "--json").output)
+    assert told["bots"][0]["bot"] == "talker.zip" and told["bots"][0]["faults"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "Missing argument"),
+        (["nobody"], "house bots are"),
+        (["random", "--rules", "poker"], "preset"),
+        (["random", "--rules", "{"], "not JSON"),
+        (["random", "--rules", '{"preset": "fundex", "colour": 1}'], "colour"),
+        (["random", "random", "random", "--players", "2"], "do not fit"),
+        (["random", "--players", "16"], "players"),
+        (["random", "--limits", '{"decision_ms": 1}'], "500"),
+        (["random", "--games", "0"], "--games"),
+    ],
+)
+def test_wrong_usage_is_named_and_exits_2(words: list[str], told: str) -> None:
+    done = run(play, *words)
+    assert done.exit_code == 2
+    assert told in done.output
+
+
+def test_a_good_bot_is_ready(mine: Path) -> None:
+    done = run(check, mine)
+    assert done.exit_code == 0 and done.output.startswith("ready: ")
+    assert json.loads(run(check, mine, "--json").output)["ready"] is True
+
+
+def test_a_bad_bot_is_rejected_with_the_report(tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text("def bid(view):\n    return (0\n")
+    done = run(check, path)
+    assert done.exit_code == 1
+    assert "rejected at: start" in done.output and "(line 2)" in done.output and "^" in done.output
+    assert json.loads(run(check, path, "--json").output)["error"]["type"] == "SyntaxError"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [("empty.py", b"", "empty"), ("text.txt", b"x", "Python file"), ("latin.py", b"# caf\xe9\n", "UTF-8")],
+)
+def test_what_an_upload_would_refuse_is_rejected(name, content, told, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    done = run(check, tmp_path / name)
+    assert done.exit_code == 1 and told in done.output
+
+
+def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
+    assert run(check, tmp_path / "none.py").exit_code == 2
+
+
+def test_without_a_sandbox_the_remedy_is_told(mine: Path, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = run(check, mine)
+    assert done.exit_code == 3 and "apt-get install bubblewrap" in done.output
+
+
+def test_a_bots_words_cannot_command_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "painter.py"
+    path.write_text(
+        "def bid(view):\n    raise ValueError('\\x1b[2J[red]')\n\n\ndef play(view):\n    return 0\n"
+    )
+    output = run(check, path).output
+    assert "\x1b" not in output and "?[2J[red]" in output
+
+
+def test_the_help_shows_what_to_type() -> None:
+    assert "rage play mybot.py random cautious counter" in run(play, "--help").output
+    assert "Exit status: 0 ready" in run(check, "--help").output
