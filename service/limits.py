@@ -32,7 +32,9 @@ class Limits:
     @classmethod
     def parse(cls, spec: Mapping[str, Any]) -> "Limits":
         """Limits from a tournament's `limits`; raises `Invalid` with paths like `limits.decision_ms`."""
-        errors = {f"limits.{name}": [reason] for name, value in spec.items() if (reason := _wrong(name, value))}
+        errors = {
+            f"limits.{name}": [reason] for name, value in spec.items() if (reason := _wrong(name, value))
+        }
         if errors:
             raise Invalid(errors)
         return cls(**spec)

@@ -1,0 +1,158 @@
+"""Who may do what: accounts and their tokens. A token is shown once and kept only as a hash."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import Row, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from service import names
+from service.errors import Conflict, Forbidden, NotFound, Unauthorized
+from service.tables import account, token
+from service.work import Arena, Work
+
+HOUSE = "house"
+SEEN_EVERY = timedelta(minutes=1)
+
+
+class Role(StrEnum):
+    """What an account is for; an admin may do all."""
+
+    AUTHOR = "author"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Somebody who may write."""
+
+    id: str
+    name: str
+    role: Role
+    created_at: datetime
+
+    @property
+    def admin(self) -> bool:
+        """Whether everything is allowed."""
+        return self.role is Role.ADMIN
+
+    def may_change(self, owner_id: str) -> bool:
+        """Whether a thing of that owner's is this account's to change."""
+        return self.admin or self.id == owner_id
+
+
+def register(
+    arena: Arena, *, name: str, role: Role = Role.AUTHOR, by: Account | None = None
+) -> tuple[Account, str]:
+    """A new account and its token, which cannot be shown again. Only an admin makes admins."""
+    invited = by is not None and by.admin
+    if not invited and (not arena.settings.open_registration or role is not Role.AUTHOR):
+        raise Forbidden("accounts are made by the operator here: rage-admin accounts create NAME")
+    with arena.work() as work:
+        return create(work, name=name, role=role)
+
+
+def create(work: Work, *, name: str, role: Role) -> tuple[Account, str]:
+    """A new account and its token, in a transaction of the caller's."""
+    made = Account(names.new_id("acc"), names.name("name", name), role, work.now)
+    row = {
+        "id": made.id,
+        "name": made.name,
+        "name_key": names.key(made.name),
+        "role": role,
+        "created_at": work.now,
+    }
+    try:
+        work.db.execute(insert(account).values(row))
+    except IntegrityError:
+        raise Conflict(f"the name {made.name} is taken; choose another") from None
+    return made, new_token(work, made.id)
+
+
+def new_token(work: Work, account_id: str) -> str:
+    """A further token of an account."""
+    secret = "rage_" + secrets.token_urlsafe(32)
+    work.db.execute(insert(token).values(hash=_hash(secret), account_id=account_id, created_at=work.now))
+    return secret
+
+
+def authenticate(arena: Arena, secret: str) -> Account:
+    """Whose token this is; raises `Unauthorized`.
+
+    Looked up by its hash: how long that takes says nothing about a token nobody can enumerate.
+    """
+    query = (
+        select(account, token.c.last_used_at)
+        .join(token, token.c.account_id == account.c.id)
+        .where(token.c.hash == _hash(secret), token.c.revoked_at.is_(None))
+    )
+    with arena.read() as db:
+        row = db.execute(query).first()
+    if row is None:
+        raise Unauthorized("the token is not valid; make an account, or ask the operator for a new token")
+    _seen(arena, secret, row.last_used_at)
+    return shape(row)
+
+
+def accounts(arena: Arena) -> list[Account]:
+    """All accounts, oldest first."""
+    with arena.read() as db:
+        return [
+            shape(row) for row in db.execute(select(account).order_by(account.c.created_at, account.c.id))
+        ]
+
+
+def revoke(arena: Arena, *, name: str) -> int:
+    """Make every token of an account invalid; how many there were."""
+    with arena.work() as work:
+        found = by_name(work, name)
+        if found is None:
+            raise NotFound(f"no account is called {name}")
+        valid = (token.c.account_id == found.id, token.c.revoked_at.is_(None))
+        return work.db.execute(update(token).where(*valid).values(revoked_at=work.now)).rowcount
+
+
+def renew(arena: Arena, *, name: str) -> str:
+    """A further token for an account, for somebody who lost theirs."""
+    with arena.work() as work:
+        found = by_name(work, name)
+        if found is None:
+            raise NotFound(f"no account is called {name}")
+        return new_token(work, found.id)
+
+
+def ensure_admin(arena: Arena) -> str | None:
+    """The first administrator's token, made if there is no administrator yet; else None."""
+    with arena.work() as work:
+        admins = select(func.count()).select_from(account).where(account.c.role == Role.ADMIN)
+        if work.db.scalar(admins):
+            return None
+        return create(work, name="admin", role=Role.ADMIN)[1]
+
+
+def by_name(work: Work, name: str) -> Account | None:
+    """The account of that name, or None."""
+    row = work.db.execute(select(account).where(account.c.name_key == names.key(name))).first()
+    return shape(row) if row else None
+
+
+def shape(row: "Row[tuple[object, ...]]") -> Account:
+    """An account out of its row."""
+    return Account(row.id, row.name, Role(row.role), row.created_at)
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _seen(arena: Arena, secret: str, last: datetime | None) -> None:
+    """Notes the use, at most once a minute, so that reads stay reads."""
+    now = arena.clock()
+    if last is not None and now - last < SEEN_EVERY:
+        return
+    stale = or_(token.c.last_used_at.is_(None), token.c.last_used_at < now)
+    with arena.work() as work:
+        work.db.execute(update(token).where(token.c.hash == _hash(secret), stale).values(last_used_at=now))

@@ -1,0 +1,311 @@
+"""Bots and their versions: uploaded, checked, retired. A version never changes."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, and_, func, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from engine import bots as house_bots
+from service import accounts, names, paging, upload
+from service.accounts import Account
+from service.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
+from service.jobs import CHECK, Job
+from service.paging import Page
+from service.tables import account
+from service.tables import bot as bot_rows
+from service.tables import version as version_rows
+from service.work import Arena, Work
+
+STATUSES = ("checking", "ready", "rejected", "retired")
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One upload. `report` is what its check saw, told to its owner only (unless the source is public)."""
+
+    id: str
+    bot_id: str
+    number: int
+    status: str
+    kind: str
+    filename: str
+    sha256: str
+    size: int
+    created_at: datetime
+    checked_at: datetime | None
+    report: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """A name with its versions; `status` and `version` are the newest one's."""
+
+    id: str
+    name: str
+    owner: str
+    owner_id: str
+    description: str
+    public_source: bool
+    house: bool
+    status: str
+    version: int
+    created_at: datetime
+    versions: list[Version] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """An upload as it was sent."""
+
+    filename: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Code as a worker needs it."""
+
+    filename: str
+    kind: str
+    content: bytes
+
+
+def submit(
+    arena: Arena,
+    caller: Account,
+    *,
+    name: str,
+    filename: str,
+    content: bytes,
+    description: str = "",
+    public_source: bool = False,
+) -> Bot:
+    """A new bot with version 1, to be checked."""
+    kind = _inspect(arena, filename, content)
+    bot_id = names.new_id("bot")
+    row = {
+        "id": bot_id,
+        "owner_id": caller.id,
+        "name": names.name("name", name),
+        "name_key": names.key(name),
+        "description": names.prose("description", description, 2000),
+        "public_source": public_source,
+        "house": False,
+    }
+    with arena.work() as work:
+        _insert_bot(work, row)
+        made = _add(work, bot_id, 1, kind, filename, content)
+        work.send(Job(CHECK, (made,)))
+    return bot(arena, caller, bot_id)
+
+
+def add_version(arena: Arena, caller: Account, bot_id: str, *, filename: str, content: bytes) -> Version:
+    """The next version of a bot, to be checked."""
+    kind = _inspect(arena, filename, content)
+    with arena.work() as work:
+        found = _own(work, caller, bot_id)
+        if found.retired_at is not None:
+            raise Conflict(f"{found.name} is retired and takes no new versions")
+        newest = select(func.max(version_rows.c.number)).where(version_rows.c.bot_id == bot_id)
+        number = int(work.db.scalar(newest) or 0) + 1
+        made = _add(work, bot_id, number, kind, filename, content)
+        work.send(Job(CHECK, (made,)))
+    return version(arena, caller, bot_id, number)
+
+
+def bots(
+    arena: Arena,
+    caller: Account | None = None,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
+    owner: str | None = None,
+    status: str | None = None,
+    name: str | None = None,
+) -> Page[Bot]:
+    """Bots, newest first; `owner` and `name` are names, `name` matches a part of one."""
+    query = _select_bots().order_by(bot_rows.c.created_at.desc(), bot_rows.c.id.desc()).limit(limit + 1)
+    if (after := paging.read(cursor, int, str)) is not None:
+        query = query.where(
+            tuple_(bot_rows.c.created_at, bot_rows.c.id) < tuple_(paging.moment(after[0]), after[1])
+        )
+    if owner is not None:
+        query = query.where(account.c.name_key == names.key(owner))
+    if name is not None:
+        query = query.where(bot_rows.c.name_key.contains(names.key(name), autoescape=True))
+    if status == "retired":
+        query = query.where(bot_rows.c.retired_at.is_not(None))
+    elif status is not None:
+        query = query.where(bot_rows.c.retired_at.is_(None), version_rows.c.status == status)
+    with arena.read() as db:
+        rows = db.execute(query).all()
+    return paging.cut(rows, limit, lambda row: [paging.micros(row.created_at), row.id], _bot)
+
+
+def bot(arena: Arena, caller: Account | None, bot_id: str) -> Bot:
+    """One bot with its versions, newest first."""
+    with arena.read() as db:
+        row = db.execute(_select_bots().where(bot_rows.c.id == bot_id)).first()
+        if row is None:
+            raise NotFound(f"no bot {bot_id}")
+        query = (
+            _select_versions().where(version_rows.c.bot_id == bot_id).order_by(version_rows.c.number.desc())
+        )
+        versions = [_version(each, caller) for each in db.execute(query)]
+    return _bot(row, versions)
+
+
+def version(arena: Arena, caller: Account | None, bot_id: str, number: int) -> Version:
+    """One version of a bot."""
+    query = _select_versions().where(version_rows.c.bot_id == bot_id, version_rows.c.number == number)
+    with arena.read() as db:
+        row = db.execute(query).first()
+    if row is None:
+        raise NotFound(f"no version {number} of bot {bot_id}")
+    return _version(row, caller)
+
+
+def code(arena: Arena, caller: Account | None, bot_id: str, number: int) -> Code:
+    """The upload as sent, for its owner, or for everybody if the source is public."""
+    query = (
+        select(
+            version_rows.c.filename,
+            version_rows.c.code,
+            bot_rows.c.owner_id,
+            bot_rows.c.public_source,
+            bot_rows.c.house,
+        )
+        .join(bot_rows, bot_rows.c.id == version_rows.c.bot_id)
+        .where(version_rows.c.bot_id == bot_id, version_rows.c.number == number)
+    )
+    with arena.read() as db:
+        row = db.execute(query).first()
+    if row is None or not _may_look(row, caller):
+        raise NotFound(f"no version {number} of bot {bot_id}")
+    return Code(row.filename, row.code)
+
+
+def stored(arena: Arena, version_id: str) -> Stored:
+    """A version's code for a worker; raises `NotFound`."""
+    query = select(version_rows.c.filename, version_rows.c.kind, version_rows.c.code)
+    with arena.read() as db:
+        row = db.execute(query.where(version_rows.c.id == version_id)).first()
+    if row is None:
+        raise NotFound(f"no version {version_id}")
+    return Stored(row.filename, row.kind, row.code)
+
+
+def retire(arena: Arena, caller: Account, bot_id: str) -> None:
+    """No new entries from now on; history stays. Again does no harm."""
+    with arena.work() as work:
+        if _own(work, caller, bot_id).retired_at is None:
+            work.db.execute(update(bot_rows).where(bot_rows.c.id == bot_id).values(retired_at=work.now))
+
+
+def ensure_house(arena: Arena) -> None:
+    """The house bots in their present form, ready to play; nothing happens when they are there."""
+    with arena.work() as work:
+        keeper = accounts.by_name(work, accounts.HOUSE)
+        if keeper is None:
+            keeper, _ = accounts.create(work, name=accounts.HOUSE, role=accounts.Role.AUTHOR)
+        for name in house_bots.NAMES:
+            _ensure_house_bot(work, keeper.id, name, house_bots.source(name).encode())
+
+
+def _ensure_house_bot(work: Work, keeper: str, name: str, content: bytes) -> None:
+    query = select(bot_rows.c.id).where(bot_rows.c.name_key == names.key(name), bot_rows.c.house)
+    bot_id = work.db.scalar(query)
+    if bot_id is None:
+        bot_id = names.new_id("bot")
+        row = {"id": bot_id, "owner_id": keeper, "name": name, "name_key": names.key(name), "house": True}
+        _insert_bot(work, {**row, "description": "a house bot", "public_source": True})
+    known = select(version_rows.c.number, version_rows.c.sha256).where(version_rows.c.bot_id == bot_id)
+    newest = max(work.db.execute(known).all(), default=None)
+    if newest is None or newest.sha256 != hashlib.sha256(content).hexdigest():
+        made = _add(work, bot_id, newest.number + 1 if newest else 1, "py", f"{name}.py", content)
+        ready = {"status": "ready", "checked_at": work.now}
+        work.db.execute(update(version_rows).where(version_rows.c.id == made).values(ready))
+
+
+def _inspect(arena: Arena, filename: str, content: bytes) -> str:
+    if len(content) > arena.settings.upload_bytes:
+        raise TooLarge(f"code: at most {arena.settings.upload_bytes:,} bytes, this has {len(content):,}")
+    if len(filename) > 200 or not filename.isprintable():
+        raise Invalid({"code": ["its file name must be at most 200 printable characters"]})
+    return upload.inspect(filename, content)
+
+
+def _insert_bot(work: Work, row: dict[str, Any]) -> None:
+    try:
+        work.db.execute(insert(bot_rows).values({**row, "created_at": work.now}))
+    except IntegrityError:
+        raise Conflict(
+            f"the name {row['name']} is taken; choose another, or add a version to your bot of that name"
+        ) from None
+
+
+def _add(work: Work, bot_id: str, number: int, kind: str, filename: str, content: bytes) -> str:
+    row = {"id": f"{bot_id}:{number}", "bot_id": bot_id, "number": number, "kind": kind, "filename": filename}
+    digest = hashlib.sha256(content).hexdigest()
+    stored = {"sha256": digest, "size": len(content), "code": content, "status": "checking"}
+    work.db.execute(insert(version_rows).values({**row, **stored, "created_at": work.now}))
+    return str(row["id"])
+
+
+def _own(work: Work, caller: Account, bot_id: str) -> "Row[Any]":
+    found = work.db.execute(select(bot_rows).where(bot_rows.c.id == bot_id)).first()
+    if found is None:
+        raise NotFound(f"no bot {bot_id}")
+    if not caller.may_change(found.owner_id):
+        raise Forbidden(f"{found.name} is another account's bot")
+    return found
+
+
+def _select_bots() -> "Select[Any]":
+    newest = (
+        select(func.max(version_rows.c.number))
+        .where(version_rows.c.bot_id == bot_rows.c.id)
+        .scalar_subquery()
+    )
+    return (
+        select(bot_rows, account.c.name.label("owner"), version_rows.c.status, version_rows.c.number)
+        .join(account, account.c.id == bot_rows.c.owner_id)
+        .join(version_rows, and_(version_rows.c.bot_id == bot_rows.c.id, version_rows.c.number == newest))
+    )
+
+
+def _select_versions() -> "Select[Any]":
+    """Everything about versions but their code, and whose they are."""
+    columns = [column for column in version_rows.c if column.name != "code"]
+    return select(*columns, bot_rows.c.owner_id, bot_rows.c.public_source, bot_rows.c.house).join(
+        bot_rows, bot_rows.c.id == version_rows.c.bot_id
+    )
+
+
+def _may_look(row: Any, caller: Account | None) -> bool:
+    return row.public_source or row.house or (caller is not None and caller.may_change(row.owner_id))
+
+
+def _bot(row: "Row[Any]", versions: Sequence[Version] = ()) -> Bot:
+    return Bot(
+        id=row.id,
+        name=row.name,
+        owner=row.owner,
+        owner_id=row.owner_id,
+        description=row.description,
+        public_source=row.public_source,
+        house=row.house,
+        status="retired" if row.retired_at is not None else row.status,
+        version=row.number,
+        created_at=row.created_at,
+        versions=list(versions),
+    )
+
+
+def _version(row: "Row[Any]", caller: Account | None) -> Version:
+    shown = {name: getattr(row, name) for name in Version.__slots__ if name != "report"}
+    return Version(**shown, report=row.report if _may_look(row, caller) else None)

@@ -1,0 +1,168 @@
+"""What follows from finished matches: standings, the crosstable, and the events of a tournament under way."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, select, tuple_
+
+from service import paging, results, tournaments
+from service import standings as numbers
+from service.errors import NotFound
+from service.results import Seated
+from service.tables import match, seat
+from service.tables import tournament as tournament_rows
+from service.tournaments import OVER, Entrant
+from service.work import Arena
+
+EVENTS = 200  # results told at once; the next call tells what follows
+
+
+@dataclass(frozen=True, slots=True)
+class StandingRow:
+    """A line of the standings; entrants that are level share a place. Only whole deal groups count."""
+
+    place: int
+    entrant: int
+    bot_id: str
+    version: int | None
+    name: str
+    points: int
+    average: float
+    wins: float
+    exact_bids: int
+    faults: int
+    matches: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """Two entrants' matches together: average difference of points (a minus b), and who came out ahead."""
+
+    a: int
+    b: int
+    a_name: str
+    b_name: str
+    games: int
+    difference: float
+    wins_a: int
+    wins_b: int
+    ties: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened; `id` is where to go on from."""
+
+    id: str
+    type: str
+    data: dict[str, Any]
+
+
+def standings_of(arena: Arena, tournament_id: str) -> list[StandingRow]:
+    """Who stands where, while it is running too."""
+    listed, found, size = _played(arena, tournament_id)
+    rows = []
+    for row in numbers.standings(len(listed), found, size):
+        who = listed[row.entrant]
+        rows.append(
+            StandingRow(
+                place=row.place,
+                entrant=row.entrant,
+                bot_id=who.bot_id,
+                version=who.version,
+                name=who.name,
+                points=row.points,
+                average=row.average,
+                wins=row.wins,
+                exact_bids=row.exact_bids,
+                faults=row.faults,
+                matches=row.matches,
+            )
+        )
+    return rows
+
+
+def crosstable_of(arena: Arena, tournament_id: str) -> list[PairRow]:
+    """Every pair of entrants that met."""
+    listed, found, size = _played(arena, tournament_id)
+    return [
+        PairRow(
+            a=row.a,
+            b=row.b,
+            a_name=listed[row.a].name,
+            b_name=listed[row.b].name,
+            games=row.games,
+            difference=row.difference,
+            wins_a=row.wins_a,
+            wins_b=row.wins_b,
+            ties=row.ties,
+        )
+        for row in numbers.crosstable(len(listed), found, size)
+    ]
+
+
+def events_since(arena: Arena, tournament_id: str, after: str | None = None) -> list[Event]:
+    """Results after the event `after` in the order they came in, then the progress, then the status.
+
+    The last two are told every time, with the id of the last result; a listener drops what it knows.
+    """
+    start = paging.read(after, int, int) or [0, -1]
+    told = tournaments.tournament(arena, tournament_id)
+    with arena.read() as db:
+        found = _finished_after(db, tournament_id, start)
+        events = [_result(db, row) for row in found]
+    last = events[-1].id if events else paging.written(start)
+    progress = told.progress
+    counts = {"played": progress.played, "total": progress.total, "failed": progress.failed}
+    events.append(Event(last, "progress", {**counts, "faults": progress.faults, "eta": progress.eta}))
+    events.append(Event(last, "status", {"status": told.status, "reason": told.reason}))
+    return events
+
+
+def over(events: list[Event]) -> bool:
+    """Whether the last of these events says that no more will follow."""
+    return events[-1].data["status"] in OVER and len(events) < EVENTS
+
+
+def _played(arena: Arena, tournament_id: str) -> tuple[list[Entrant], list[numbers.Result], int]:
+    with arena.read() as db:
+        query = select(tournament_rows).where(tournament_rows.c.id == tournament_id)
+        row = db.execute(query).first()
+        if row is None:
+            raise NotFound(f"no tournament {tournament_id}")
+        listed = tournaments.entrants(db, tournament_id)
+        found = results.of_tournament(db, tournament_id)
+    return listed, [_plain(each) for each in found], row.players if row.duplicate else 1
+
+
+def _plain(each: Seated) -> numbers.Result:
+    return numbers.Result(
+        group=each.group,
+        entrants=each.entrants,
+        counted=each.counted,
+        exact_bids=each.exact_bids,
+        places=each.places,
+        faults=each.faults,
+        out=each.out,
+    )
+
+
+def _finished_after(db: Connection, tournament_id: str, start: list[Any]) -> "list[Row[Any]]":
+    key = (match.c.finished_at, match.c.number)
+    done = (match.c.tournament_id == tournament_id, match.c.status == "done")
+    later = tuple_(*key) > tuple_(paging.moment(start[0]), start[1])
+    columns = (match.c.tournament_id, match.c.number, match.c.finished_at, match.c.faults)
+    return list(db.execute(select(*columns).where(*done, later).order_by(*key).limit(EVENTS)))
+
+
+def _result(db: Connection, row: "Row[Any]") -> Event:
+    key = (seat.c.tournament_id == row.tournament_id, seat.c.number == row.number)
+    columns = (seat.c.entrant, seat.c.counted, seat.c.place)
+    seats = [dict(each._mapping) for each in db.execute(select(*columns).where(*key).order_by(seat.c.seat))]
+    data = {
+        "match": f"{row.tournament_id}-{row.number}",
+        "number": row.number,
+        "seats": seats,
+        "faults": row.faults,
+    }
+    return Event(paging.written([paging.micros(row.finished_at), row.number]), "result", data)

@@ -1,0 +1,209 @@
+"""Matches as people see them: who sat where, what came out, the whole record, and what went wrong."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, select, tuple_
+
+from engine.record import Record
+from service import paging, tournaments
+from service.accounts import Account
+from service.errors import Conflict, NotFound
+from service.paging import Page
+from service.tables import bot, fault, seat, version
+from service.tables import match as rows
+from service.tables import tournament as tournament_rows
+from service.tournaments import Entrant
+from service.work import Arena
+
+STATUSES = {"planned": "planned", "running": "leased", "done": "done", "failed": "failed", "void": "void"}
+SHOWN = {stored: shown for shown, stored in STATUSES.items()}
+RESULT = ("score", "counted", "exact_bids", "place", "out", "faults", "cpu_ms", "wall_ms", "memory_kb")
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One seat; what came out is None until the match is done."""
+
+    seat: int
+    entrant: int
+    bot_id: str
+    version: int | None
+    name: str
+    score: int | None = None
+    counted: int | None = None
+    exact_bids: int | None = None
+    place: int | None = None
+    out: bool | None = None
+    faults: int | None = None
+    cpu_ms: int | None = None
+    wall_ms: int | None = None
+    memory_kb: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One match. `faults` tells everybody who failed how; the rest is its owner's (`faults`)."""
+
+    id: str
+    tournament_id: str
+    number: int
+    group: int
+    rotation: int
+    status: str
+    attempts: int
+    mode: str | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    seats: list[Seat]
+    faults: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class BotFault:
+    """What went wrong, as the bot's owner sees it; `reproduce` plays that match again at home."""
+
+    match_id: str
+    seat: int
+    round: int
+    trick: int
+    decision: int
+    kind: str
+    asked: str
+    text: str
+    out: bool
+    evidence: dict[str, Any]
+
+
+def matches(
+    arena: Arena, tournament_id: str, *, limit: int = 50, cursor: str | None = None, status: str | None = None
+) -> Page[Match]:
+    """A tournament's matches in schedule order."""
+    query = _select().where(rows.c.tournament_id == tournament_id).order_by(rows.c.number).limit(limit + 1)
+    if (after := paging.read(cursor, int)) is not None:
+        query = query.where(rows.c.number > after[0])
+    if status is not None:
+        query = query.where(rows.c.status == STATUSES[status])
+    with arena.read() as db:
+        if not db.scalar(select(tournament_rows.c.id).where(tournament_rows.c.id == tournament_id)):
+            raise NotFound(f"no tournament {tournament_id}")
+        found = db.execute(query).all()
+        seats = _seats(db, tournament_id, found[:limit])
+    return paging.cut(found, limit, lambda row: [row.number], lambda row: _shape(row, seats[row.number]))
+
+
+def match(arena: Arena, match_id: str) -> Match:
+    """One match."""
+    with arena.read() as db:
+        row = _find(db, match_id)
+        seats = _seats(db, row.tournament_id, [row])[row.number]
+        key = (fault.c.tournament_id == row.tournament_id, fault.c.number == row.number)
+        columns = (fault.c.seat, fault.c.kind, fault.c.round, fault.c.decision, fault.c.out)
+        told = db.execute(select(*columns).where(*key).order_by(fault.c.ordinal))
+        return _shape(row, seats, [dict(each._mapping) for each in told])
+
+
+def record(arena: Arena, match_id: str) -> dict[str, Any]:
+    """The whole game as JSON: enough to replay and verify. Raises `Conflict` until it is played."""
+    with arena.read() as db:
+        row = _find(db, match_id)
+        if row.record is None:
+            raise Conflict(f"match {match_id} is {SHOWN[row.status]}; its record comes when it is done")
+        seats = _seats(db, row.tournament_id, [row])[row.number]
+    told = Record.unpack(row.record).as_json()
+    about = {
+        "match": match_id,
+        "tournament": row.tournament_id,
+        "group": row.deal_group,
+        "rotation": row.rotation,
+    }
+    names = [
+        {"seat": each.seat, "bot": each.bot_id, "version": each.version, "name": each.name} for each in seats
+    ]
+    return {**told, "about": {**about, "seats": names}}
+
+
+def faults(
+    arena: Arena, caller: Account, bot_id: str, number: int, *, limit: int = 50, cursor: str | None = None
+) -> Page[BotFault]:
+    """What went wrong with a version in matches, newest match first; for its owner."""
+    after = paging.read(cursor, int, str, int, int)
+    with arena.read() as db:
+        query = select(bot.c.owner_id).join(version, version.c.bot_id == bot.c.id)
+        owner = db.scalar(query.where(bot.c.id == bot_id, version.c.number == number))
+        if owner is None or not caller.may_change(owner):
+            raise NotFound(f"no version {number} of bot {bot_id}")
+        found = db.execute(_faults(f"{bot_id}:{number}", after).limit(limit + 1)).all()
+    return paging.cut(found, limit, _fault_key, _bot_fault)
+
+
+def _faults(version_id: str, after: list[Any] | None) -> Any:
+    key = (rows.c.finished_at, fault.c.tournament_id, fault.c.number, fault.c.ordinal)
+    same = (rows.c.tournament_id == fault.c.tournament_id) & (rows.c.number == fault.c.number)
+    query = select(fault, rows.c.finished_at).join(rows, same).where(fault.c.version_id == version_id)
+    if after is not None:
+        query = query.where(tuple_(*key) < tuple_(paging.moment(after[0]), *after[1:]))
+    return query.order_by(*(column.desc() for column in key))
+
+
+def _fault_key(row: "Row[Any]") -> list[int | str]:
+    return [paging.micros(row.finished_at), row.tournament_id, row.number, row.ordinal]
+
+
+def _bot_fault(row: "Row[Any]") -> BotFault:
+    same = ("seat", "round", "trick", "decision", "kind", "asked", "text", "out", "evidence")
+    values = {name: getattr(row, name) for name in same}
+    return BotFault(**values, match_id=f"{row.tournament_id}-{row.number}")
+
+
+def _select() -> Any:
+    return select(*(column for column in rows.c if column.name != "record"))
+
+
+def _find(db: Connection, match_id: str) -> "Row[Any]":
+    tournament_id, dash, number = match_id.rpartition("-")
+    known = dash and number.isascii() and number.isdigit() and len(number) < 10
+    key = (rows.c.tournament_id == tournament_id, rows.c.number == int(number)) if known else ()
+    row = db.execute(select(rows).where(*key)).first() if known else None
+    if row is None:
+        raise NotFound(f"no match {match_id}")
+    return row
+
+
+def _seats(db: Connection, tournament_id: str, found: "Sequence[Row[Any]]") -> dict[int, list[Seat]]:
+    """The seats of some matches of one tournament, with results where there are any."""
+    listed = {each.number: each for each in tournaments.entrants(db, tournament_id)}
+    numbers = [row.number for row in found]
+    query = select(seat).where(seat.c.tournament_id == tournament_id, seat.c.number.in_(numbers))
+    results = {(row.number, row.seat): row for row in db.execute(query)}
+    return {
+        row.number: [
+            _seat(place, listed[who], results.get((row.number, place)))
+            for place, who in enumerate(row.entrants)
+        ]
+        for row in found
+    }
+
+
+def _seat(place: int, who: Entrant, result: "Row[Any] | None") -> Seat:
+    values = {name: getattr(result, name) for name in RESULT} if result is not None else {}
+    return Seat(place, who.number, who.bot_id, who.version, who.name, **values)
+
+
+def _shape(row: "Row[Any]", seats: list[Seat], faults: Sequence[dict[str, Any]] = ()) -> Match:
+    return Match(
+        id=f"{row.tournament_id}-{row.number}",
+        tournament_id=row.tournament_id,
+        number=row.number,
+        group=row.deal_group,
+        rotation=row.rotation,
+        status=SHOWN[row.status],
+        attempts=row.attempts,
+        mode=row.mode,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        seats=seats,
+        faults=list(faults),
+    )

@@ -1,0 +1,20 @@
+"""${message}."""
+
+import sqlalchemy as sa
+from alembic import op
+${imports if imports else ""}
+
+revision = ${repr(up_revision)}
+down_revision = ${repr(down_revision)}
+branch_labels = ${repr(branch_labels)}
+depends_on = ${repr(depends_on)}
+
+
+def upgrade() -> None:
+    """One step up."""
+    ${upgrades if upgrades else "pass"}
+
+
+def downgrade() -> None:
+    """And back."""
+    ${downgrades if downgrades else "pass"}

@@ -1,0 +1,51 @@
+"""Names people give, and the ids we give."""
+
+import re
+import secrets
+import unicodedata
+
+from service.errors import Invalid
+
+LONGEST = 40
+ALLOWED = re.compile(r"\w(?:[\w .+-]*\w)?")
+ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+def new_id(prefix: str) -> str:
+    """An opaque id that nobody can guess or mistype: `prefix_` and twelve letters and digits."""
+    return prefix + "_" + "".join(secrets.choice(ALPHABET) for _ in range(12))
+
+
+def name(field: str, value: str) -> str:
+    """A name fit to be shown and told apart; raises `Invalid` for `field`."""
+    clean = unicodedata.normalize("NFC", value)
+    if len(clean) > LONGEST or not ALLOWED.fullmatch(clean):
+        raise Invalid(
+            {
+                field: [
+                    f"must be 1 to {LONGEST} letters, digits, blanks or _ . + - between them, "
+                    "and begin and end with a letter, digit or _"
+                ]
+            }
+        )
+    return clean
+
+
+def key(value: str) -> str:
+    """What makes two names the same: their letters without case or look-alike forms."""
+    return unicodedata.normalize("NFKC", value).casefold()
+
+
+def line(field: str, value: str, longest: int) -> str:
+    """One line of text a person wrote, without control characters; raises `Invalid` for `field`."""
+    clean = value.strip()
+    if not 1 <= len(clean) <= longest or not clean.isprintable():
+        raise Invalid({field: [f"must be one line of 1 to {longest} printable characters"]})
+    return clean
+
+
+def prose(field: str, value: str, longest: int) -> str:
+    """Some lines of text; raises `Invalid` for `field`."""
+    if len(value) > longest or not all(letter.isprintable() or letter in "\n\t" for letter in value):
+        raise Invalid({field: [f"must be at most {longest} printable characters"]})
+    return value

@@ -1,0 +1,92 @@
+"""Finished matches as the pure folds want them: out of rows, in schedule order."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, select
+
+from service.tables import entrant, match, seat, tournament
+
+
+@dataclass(frozen=True, slots=True)
+class Seated:
+    """A finished match: `number` and `group` in its tournament, then one value a seat in seat order."""
+
+    number: int
+    group: int
+    entrants: tuple[int, ...]
+    versions: tuple[str, ...]
+    counted: tuple[int, ...]
+    exact_bids: tuple[int, ...]
+    places: tuple[int, ...]
+    faults: tuple[int, ...]
+    out: tuple[bool, ...]
+
+
+def of_tournament(db: Connection, tournament_id: str) -> list[Seated]:
+    """All finished matches of a tournament."""
+    return list(_matches(db, _select().where(match.c.tournament_id == tournament_id)))
+
+
+def of_pool(db: Connection, rules_key: str, players: int) -> Iterator[tuple[str, list[Seated]]]:
+    """For every tournament of a pool, by id: its matches in whole deal groups."""
+    query = (
+        select(tournament.c.id, tournament.c.duplicate)
+        .where(tournament.c.rules_key == rules_key, tournament.c.players == players)
+        .order_by(tournament.c.id)
+    )
+    for row in db.execute(query).all():
+        size = players if row.duplicate else 1
+        yield row.id, whole_groups(of_tournament(db, row.id), size)
+
+
+def whole_groups(found: list[Seated], size: int) -> list[Seated]:
+    """Without the matches of groups that are not whole."""
+    played: dict[int, int] = {}
+    for each in found:
+        played[each.group] = played.get(each.group, 0) + 1
+    return [each for each in found if played[each.group] == size]
+
+
+def count_done(db: Connection, rules_key: str, players: int) -> int:
+    """Finished matches of a pool, whole groups or not."""
+    query = (
+        select(func.count())
+        .select_from(match)
+        .join(tournament, tournament.c.id == match.c.tournament_id)
+        .where(tournament.c.rules_key == rules_key, tournament.c.players == players, match.c.status == "done")
+    )
+    return db.scalar(query) or 0
+
+
+def _select() -> "Select[Any]":
+    same = (seat.c.tournament_id == match.c.tournament_id) & (seat.c.number == match.c.number)
+    who = (entrant.c.tournament_id == seat.c.tournament_id) & (entrant.c.number == seat.c.entrant)
+    return (
+        select(match.c.number, match.c.deal_group, seat, entrant.c.version_id)
+        .join(seat, same)
+        .join(entrant, who)
+        .where(match.c.status == "done")
+        .order_by(match.c.number, seat.c.seat)
+    )
+
+
+def _matches(db: Connection, query: "Select[Any]") -> Iterator[Seated]:
+    for number, rows in groupby(db.execute(query), key=lambda row: row.number):
+        yield _seated(number, list(rows))
+
+
+def _seated(number: int, rows: "list[Row[Any]]") -> Seated:
+    return Seated(
+        number=number,
+        group=rows[0].deal_group,
+        entrants=tuple(row.entrant for row in rows),
+        versions=tuple(row.version_id for row in rows),
+        counted=tuple(row.counted for row in rows),
+        exact_bids=tuple(row.exact_bids for row in rows),
+        places=tuple(row.place for row in rows),
+        faults=tuple(row.faults for row in rows),
+        out=tuple(row.out for row in rows),
+    )

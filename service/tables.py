@@ -1,0 +1,291 @@
+"""The rows: every table of the database, and how a database is brought up to date."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    text,
+)
+
+from service.settings import Settings
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+MIGRATING = threading.Lock()  # alembic keeps its context in a module
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware time in UTC, stored as whole microseconds: the same order and precision in every database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """Refuses a time without a zone (TypeError), which would mean something else on every machine."""
+        return None if value is None else (value - EPOCH) // MICROSECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        """The aware time again."""
+        return None if value is None else EPOCH + value * MICROSECOND
+
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _id() -> "Column[str]":
+    return Column("id", String(40), primary_key=True)
+
+
+def _to(name: str, target: str, **options: Any) -> "Column[str]":
+    return Column(name, String(60), ForeignKey(target), nullable=False, **options)
+
+
+def _moment(name: str, *, known: bool = True) -> "Column[datetime]":
+    return Column(name, Moment, nullable=not known)
+
+
+def _match_key() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["tournament_id", "number"], ["match.tournament_id", "match.number"], ondelete="CASCADE"
+    )
+
+
+account = Table(
+    "account",
+    metadata,
+    _id(),
+    Column("name", String(60), nullable=False),
+    Column("name_key", String(120), nullable=False, unique=True),
+    Column("role", String(10), nullable=False),
+    _moment("created_at"),
+)
+
+token = Table(
+    "token",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    _to("account_id", "account.id", index=True),
+    _moment("created_at"),
+    _moment("last_used_at", known=False),
+    _moment("revoked_at", known=False),
+)
+
+bot = Table(
+    "bot",
+    metadata,
+    _id(),
+    _to("owner_id", "account.id", index=True),
+    Column("name", String(60), nullable=False),
+    Column("name_key", String(120), nullable=False, unique=True),
+    Column("description", Text, nullable=False),
+    Column("public_source", Boolean, nullable=False),
+    Column("house", Boolean, nullable=False),
+    _moment("created_at"),
+    _moment("retired_at", known=False),
+)
+
+version = Table(
+    "version",
+    metadata,
+    Column("id", String(60), primary_key=True),  # "<bot>:<number>"
+    _to("bot_id", "bot.id"),
+    Column("number", Integer, nullable=False),
+    Column("kind", String(8), nullable=False),
+    Column("filename", String(200), nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("code", LargeBinary, nullable=False),
+    Column("status", String(10), nullable=False, index=True),
+    Column("report", JSON),
+    _moment("created_at"),
+    _moment("checked_at", known=False),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("lease_token", String(32)),
+    _moment("lease_until", known=False),
+    UniqueConstraint("bot_id", "number"),
+)
+
+tournament = Table(
+    "tournament",
+    metadata,
+    _id(),
+    _to("owner_id", "account.id", index=True),
+    Column("name", String(120), nullable=False),
+    Column("format", String(20), nullable=False),
+    Column("status", String(10), nullable=False, index=True),
+    Column("reason", Text),
+    Column("rules", JSON, nullable=False),
+    Column("rules_key", String(40), nullable=False),
+    Column("players", Integer, nullable=False),
+    Column("deals", Integer, nullable=False),
+    Column("duplicate", Boolean, nullable=False),
+    Column("meetings", Integer, nullable=False),
+    Column("limits", JSON, nullable=False),
+    Column("seed", String(200), nullable=False),
+    Column("secret", LargeBinary, nullable=False),
+    Column("total", Integer, nullable=False),
+    _moment("start_at", known=False),
+    _moment("created_at"),
+    _moment("started_at", known=False),
+    _moment("finished_at", known=False),
+    Index("ix_tournament_pool", "rules_key", "players"),
+)
+
+entrant = Table(
+    "entrant",
+    metadata,
+    _to("tournament_id", "tournament.id", primary_key=True),
+    Column("number", Integer, primary_key=True),
+    _to("bot_id", "bot.id", index=True),
+    Column("version_id", String(60), ForeignKey("version.id"), index=True),  # known from the start on
+)
+
+match = Table(
+    "match",
+    metadata,
+    _to("tournament_id", "tournament.id", primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("deal_group", Integer, nullable=False),
+    Column("rotation", Integer, nullable=False),
+    Column("entrants", JSON, nullable=False),  # entrant numbers in seat order
+    Column("status", String(8), nullable=False),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("lease_token", String(32)),
+    Column("lease_worker", String(120)),
+    _moment("lease_until", known=False),
+    Column("trouble", Text),  # our own failure in the last attempt, for the operator
+    _moment("started_at", known=False),
+    _moment("finished_at", known=False),
+    Column("mode", String(4)),
+    Column("faults", Integer, nullable=False, server_default="0"),
+    Column("record", LargeBinary),
+    Index("ix_match_todo", "tournament_id", "status", "number"),
+    Index(
+        "ix_match_leases",
+        "lease_until",
+        sqlite_where=text("status = 'leased'"),
+        postgresql_where=text("status = 'leased'"),
+    ),
+    Index("ix_match_finished", "tournament_id", "finished_at", "number"),
+)
+
+seat = Table(
+    "seat",
+    metadata,
+    Column("tournament_id", String(60), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("seat", Integer, primary_key=True),
+    Column("entrant", Integer, nullable=False),
+    Column("score", Integer, nullable=False),
+    Column("counted", Integer, nullable=False),
+    Column("exact_bids", Integer, nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("out", Boolean, nullable=False),
+    Column("faults", Integer, nullable=False),
+    Column("cpu_ms", Integer, nullable=False),
+    Column("wall_ms", Integer, nullable=False),
+    Column("memory_kb", Integer, nullable=False),
+    _match_key(),
+)
+
+fault = Table(
+    "fault",
+    metadata,
+    Column("tournament_id", String(60), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    _to("version_id", "version.id", index=True),
+    Column("seat", Integer, nullable=False),
+    Column("kind", String(10), nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("trick", Integer, nullable=False),
+    Column("decision", Integer, nullable=False),
+    Column("asked", String(10), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("out", Boolean, nullable=False),
+    Column("evidence", JSON, nullable=False),
+    _match_key(),
+)
+
+snapshot = Table(
+    "snapshot",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("rules_key", String(40), nullable=False),
+    Column("players", Integer, nullable=False),
+    Column("model", String(20), nullable=False),
+    Column("matches", Integer, nullable=False),
+    Column("body", JSON, nullable=False),
+    _moment("created_at"),
+    Index("ix_snapshot_pool", "rules_key", "players", "created_at"),
+)
+
+rating = Table(  # a bot's history: its line in each snapshot
+    "rating",
+    metadata,
+    Column("snapshot_id", Integer, ForeignKey("snapshot.id"), primary_key=True),
+    _to("version_id", "version.id", primary_key=True, index=True),
+    Column("rating", Float, nullable=False),
+    Column("low", Float, nullable=False),
+    Column("high", Float, nullable=False),
+    Column("matches", Integer, nullable=False),
+    Column("provisional", Boolean, nullable=False),
+)
+
+answer = Table(  # the first answer to a request with an Idempotency-Key
+    "answer",
+    metadata,
+    _to("account_id", "account.id", primary_key=True),
+    Column("key", String(200), primary_key=True),
+    Column("fingerprint", String(64), nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    _moment("created_at"),
+)
+
+worker = Table(  # who has been heard of lately
+    "worker",
+    metadata,
+    Column("name", String(120), primary_key=True),
+    Column("mode", String(4)),
+    Column("detail", JSON, nullable=False),
+    _moment("started_at"),
+    _moment("seen_at"),
+)
+
+
+def migrate(settings: Settings) -> None:
+    """Bring the database to the newest schema; nothing happens when it is there already."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["url"] = settings.database_url
+    with MIGRATING:
+        command.upgrade(config, "head")

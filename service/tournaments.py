@@ -1,0 +1,329 @@
+"""Tournaments: created, started, paused, resumed, cancelled, finished."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection, Row, and_, func, insert, select, tuple_, update
+
+from service import names, paging, schedule, spec
+from service.accounts import Account
+from service.errors import Conflict, Forbidden, NotFound
+from service.jobs import PLAY, SETTLE, Job
+from service.paging import Page
+from service.tables import account, bot, entrant, match, version
+from service.tables import tournament as rows
+from service.work import Arena, Work
+
+log = structlog.get_logger(__name__)
+OVER = ("finished", "cancelled")
+STATUSES = ("scheduled", "running", "paused", *OVER)
+DOORBELLS = 16  # how many jobs a start sends; workers send the next themselves
+SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far it is; `eta` is a guess from the pace so far."""
+
+    played: int
+    total: int
+    failed: int
+    faults: int
+    eta: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """Who plays; `version` is fixed at the start."""
+
+    number: int
+    bot_id: str
+    version: int | None
+    name: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tournament:
+    """One tournament. `secret`, from which all deals follow, is shown when it is over; its hash always."""
+
+    id: str
+    name: str
+    owner: str
+    owner_id: str
+    format: str
+    status: str
+    reason: str | None
+    rules: dict[str, Any]
+    players: int
+    deals: int
+    duplicate: bool
+    meetings: int
+    limits: dict[str, Any]
+    seed: str
+    secret_hash: str
+    secret: str | None
+    start_at: datetime | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    progress: Progress
+    entrants: list[Entrant] = field(default_factory=list)
+
+
+def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Tournament:
+    """A tournament from a request's body, started at once if its time has come. Raises `Invalid`."""
+    with arena.work() as work:
+        made = spec.read(arena, work, told)
+        tournament_id = names.new_id("t")
+        work.db.execute(insert(rows).values(_row(work, tournament_id, caller, made)))
+        listed = enumerate(made.entries)
+        entries = [
+            {"number": n, "bot_id": entry.bot_id, "version_id": entry.version_id} for n, entry in listed
+        ]
+        work.db.execute(insert(entrant), [{**entry, "tournament_id": tournament_id} for entry in entries])
+        if made.start_at is not None and made.start_at <= work.now:
+            begin(work, tournament_id)
+    log.info("tournament_created", tournament=tournament_id, owner=caller.id, matches=made.total)
+    return tournament(arena, tournament_id)
+
+
+def tournaments(
+    arena: Arena, *, limit: int = 50, cursor: str | None = None, status: str | None = None
+) -> Page[Tournament]:
+    """Tournaments, newest first, without their entrants."""
+    query = _select().order_by(rows.c.created_at.desc(), rows.c.id.desc()).limit(limit + 1)
+    if (after := paging.read(cursor, int, str)) is not None:
+        query = query.where(tuple_(rows.c.created_at, rows.c.id) < tuple_(paging.moment(after[0]), after[1]))
+    if status is not None:
+        query = query.where(rows.c.status == status)
+    with arena.read() as db:
+        found = db.execute(query).all()
+        progress = _progress(db, found, arena.clock())
+    return paging.cut(
+        found,
+        limit,
+        lambda row: [paging.micros(row.created_at), row.id],
+        lambda row: _shape(row, progress[row.id]),
+    )
+
+
+def tournament(arena: Arena, tournament_id: str) -> Tournament:
+    """One tournament with entrants and progress."""
+    with arena.read() as db:
+        row = db.execute(_select().where(rows.c.id == tournament_id)).first()
+        if row is None:
+            raise NotFound(f"no tournament {tournament_id}")
+        return _shape(row, _progress(db, [row], arena.clock())[row.id], entrants(db, tournament_id))
+
+
+def start(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
+    """Start now, whatever `start_at` says. Running already: nothing happens."""
+    with arena.work() as work:
+        status = _own(work, caller, tournament_id).status
+        if status == "scheduled":
+            begin(work, tournament_id)
+        elif status != "running":
+            raise Conflict(f"a tournament that is {status} cannot be started{_hint(status)}")
+    return tournament(arena, tournament_id)
+
+
+def pause(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
+    """No new match from now on; those being played are finished and count."""
+    return _switch(arena, caller, tournament_id, {"running": "paused"})
+
+
+def resume(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
+    """Go on after a pause."""
+    return _switch(arena, caller, tournament_id, {"paused": "running"})
+
+
+def cancel(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
+    """Stop for good: what is not played never will be, what is played stays."""
+    with arena.work() as work:
+        row = _own(work, caller, tournament_id)
+        if row.status == "finished":
+            raise Conflict("a finished tournament cannot be cancelled")
+        if row.status != "cancelled":
+            end(work, tournament_id, "cancelled", f"cancelled by {caller.name}")
+    return tournament(arena, tournament_id)
+
+
+def begin(work: Work, tournament_id: str) -> None:
+    """Fix entrants and write every match; one that cannot be played any more is cancelled with the reason."""
+    row = work.db.execute(select(rows).where(rows.c.id == tournament_id)).one()
+    playing = _fix_entrants(work, tournament_id)
+    if len(playing) < row.players:
+        end(work, tournament_id, "cancelled", f"only {len(playing)} entrants were left at the start")
+        return
+    blocks = spec.plan(len(playing), row.players, row.meetings, row.seed)
+    pairings = schedule.matches(blocks, deals=row.deals, duplicate=row.duplicate, seed=row.seed.encode())
+    planned = [
+        {
+            "tournament_id": tournament_id,
+            "number": number,
+            "deal_group": pairing.group,
+            "rotation": pairing.rotation,
+            "entrants": [playing[each] for each in pairing.entrants],
+            "status": "planned",
+        }
+        for number, pairing in enumerate(pairings)
+    ]
+    work.db.execute(insert(match), planned)
+    running = {"status": "running", "started_at": work.now, "total": len(planned)}
+    work.db.execute(update(rows).where(rows.c.id == tournament_id).values(running))
+    for bell in range(min(DOORBELLS, len(planned))):
+        work.send(Job(PLAY, (bell,)))
+
+
+def end(work: Work, tournament_id: str, status: str, reason: str | None = None) -> None:
+    """The tournament is over; matches that are not done are void, and their leases worth nothing."""
+    left = and_(match.c.tournament_id == tournament_id, match.c.status.in_(("planned", "leased")))
+    work.db.execute(update(match).where(left).values(status="void", lease_token=None, lease_until=None))
+    over = {"status": status, "reason": reason, "finished_at": work.now}
+    work.db.execute(update(rows).where(rows.c.id == tournament_id).values(over))
+    work.send(Job(SETTLE, (tournament_id,)))
+
+
+def begin_due(work: Work) -> int:
+    """Start every tournament whose time has come; how many."""
+    due = (rows.c.status == "scheduled", rows.c.start_at.is_not(None), rows.c.start_at <= work.now)
+    found = work.db.scalars(select(rows.c.id).where(*due).order_by(rows.c.start_at).limit(10)).all()
+    for tournament_id in found:
+        begin(work, tournament_id)
+    return len(found)
+
+
+def finish_played(work: Work, tournament_id: str | None = None) -> int:
+    """Close running tournaments (one, or any) with nothing left to play; how many."""
+    left = select(match.c.number).where(
+        match.c.tournament_id == rows.c.id, match.c.status.in_(("planned", "leased"))
+    )
+    query = select(rows.c.id).where(rows.c.status.in_(("running", "paused")), ~left.exists())
+    if tournament_id is not None:
+        query = query.where(rows.c.id == tournament_id)
+    found = work.db.scalars(query).all()
+    for each in found:
+        end(work, each, "finished")
+    return len(found)
+
+
+def entrants(db: Connection, tournament_id: str) -> list[Entrant]:
+    """Who plays, by number."""
+    query = (
+        select(entrant.c.number, entrant.c.bot_id, version.c.number.label("version"), bot.c.name)
+        .add_columns(account.c.name.label("owner"))
+        .join(bot, bot.c.id == entrant.c.bot_id)
+        .join(account, account.c.id == bot.c.owner_id)
+        .outerjoin(version, version.c.id == entrant.c.version_id)
+        .where(entrant.c.tournament_id == tournament_id)
+        .order_by(entrant.c.number)
+    )
+    return [Entrant(row.number, row.bot_id, row.version, row.name, row.owner) for row in db.execute(query)]
+
+
+def _row(work: Work, tournament_id: str, caller: Account, made: spec.Spec) -> dict[str, Any]:
+    same = ("name", "format", "players", "deals", "duplicate", "meetings", "seed", "start_at", "total")
+    return {
+        **{name: getattr(made, name) for name in same},
+        "id": tournament_id,
+        "owner_id": caller.id,
+        "status": "scheduled",
+        "rules": made.rules.spec(),
+        "rules_key": made.rules.key(),
+        "limits": made.limits.as_dict(),
+        "secret": secrets.token_bytes(SECRET_BYTES),
+        "created_at": work.now,
+    }
+
+
+def _fix_entrants(work: Work, tournament_id: str) -> list[int]:
+    """Give every entrant its version; the numbers of those that still have one to play."""
+    listed = select(entrant).where(entrant.c.tournament_id == tournament_id).order_by(entrant.c.number)
+    entries = work.db.execute(listed).all()
+    ready = spec.newest_ready(work, [entry.bot_id for entry in entries])
+    playing: dict[str, int] = {}
+    for entry in entries:
+        chosen = entry.version_id or ready.get(entry.bot_id)
+        if chosen is None or entry.bot_id not in ready or chosen in playing:
+            continue
+        playing[chosen] = entry.number
+        key = (entrant.c.tournament_id == tournament_id, entrant.c.number == entry.number)
+        work.db.execute(update(entrant).where(*key).values(version_id=chosen))
+    return list(playing.values())
+
+
+def _switch(arena: Arena, caller: Account, tournament_id: str, moves: Mapping[str, str]) -> Tournament:
+    with arena.work() as work:
+        status = _own(work, caller, tournament_id).status
+        if status in moves:
+            work.db.execute(update(rows).where(rows.c.id == tournament_id).values(status=moves[status]))
+            if moves[status] == "running":
+                work.send(Job(PLAY, (0,)))
+        elif status not in moves.values():
+            (before,) = moves
+            raise Conflict(f"only a {before} tournament can do this; this one is {status}{_hint(status)}")
+    return tournament(arena, tournament_id)
+
+
+def _hint(status: str) -> str:
+    return {"paused": "; resume it", "scheduled": "; start it"}.get(status, "")
+
+
+def _own(work: Work, caller: Account, tournament_id: str) -> "Row[Any]":
+    query = select(rows).where(rows.c.id == tournament_id).with_for_update()
+    found = work.db.execute(query).first()
+    if found is None:
+        raise NotFound(f"no tournament {tournament_id}")
+    if not caller.may_change(found.owner_id):
+        raise Forbidden(f"{found.name} is another account's tournament")
+    return found
+
+
+def _select() -> Any:
+    return select(rows, account.c.name.label("owner")).join(account, account.c.id == rows.c.owner_id)
+
+
+def _progress(db: Connection, found: "Sequence[Row[Any]]", now: datetime) -> dict[str, Progress]:
+    counted = (
+        select(
+            match.c.tournament_id,
+            match.c.status,
+            func.count().label("n"),
+            func.sum(match.c.faults).label("f"),
+        )
+        .where(match.c.tournament_id.in_([row.id for row in found]))
+        .group_by(match.c.tournament_id, match.c.status)
+    )
+    counts: dict[str, dict[str, int]] = {row.id: {} for row in found}
+    faults: dict[str, int] = dict.fromkeys(counts, 0)
+    for row in db.execute(counted):
+        counts[row.tournament_id][row.status] = row.n
+        faults[row.tournament_id] += int(row.f or 0)
+    return {row.id: _progress_of(row, counts[row.id], faults[row.id], now) for row in found}
+
+
+def _progress_of(row: "Row[Any]", counts: Mapping[str, int], faults: int, now: datetime) -> Progress:
+    played, failed = counts.get("done", 0), counts.get("failed", 0)
+    left = counts.get("planned", 0) + counts.get("leased", 0)
+    eta = None
+    if row.status == "running" and row.started_at is not None and played:
+        eta = now + (now - row.started_at) / played * left
+    return Progress(played, row.total, failed, faults, eta)
+
+
+def _shape(row: "Row[Any]", progress: Progress, listed: Sequence[Entrant] = ()) -> Tournament:
+    computed = {"progress", "entrants", "secret", "secret_hash"}
+    same = {name: getattr(row, name) for name in Tournament.__slots__ if name not in computed}
+    return Tournament(
+        **same,
+        progress=progress,
+        entrants=list(listed),
+        secret_hash=hashlib.sha256(row.secret).hexdigest(),
+        secret=row.secret.hex() if row.status in OVER else None,
+    )

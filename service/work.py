@@ -1,0 +1,112 @@
+"""One transaction, and the jobs that leave after its commit. The only place that commits."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from service.errors import Unavailable
+from service.jobs import CeleryQueue, Job, Queue
+from service.settings import Settings
+
+log = structlog.get_logger(__name__)
+BUSY_SECONDS = 30
+
+
+@dataclass(slots=True)
+class Work:
+    """One verb's transaction: its connection, its one `now`, and the jobs it asks for."""
+
+    db: Connection
+    now: datetime
+    jobs: list[Job] = field(default_factory=list)
+
+    def send(self, job: Job) -> None:
+        """Have a job sent once all this is committed; the database says the same, so it may get lost."""
+        if job not in self.jobs:
+            self.jobs.append(job)
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """An open database and a queue: what every verb works on. `clock` gives aware UTC times."""
+
+    settings: Settings
+    database: Engine
+    queue: Queue
+    clock: Callable[[], datetime]
+
+    @classmethod
+    def open(
+        cls, settings: Settings, queue: Queue | None = None, clock: Callable[[], datetime] | None = None
+    ) -> "Arena":
+        """Opens nothing yet: connections are made when they are needed."""
+        return cls(
+            settings,
+            engine(settings.database_url),
+            CeleryQueue.of(settings) if queue is None else queue,
+            clock or (lambda: datetime.now(UTC)),
+        )
+
+    @contextmanager
+    def work(self) -> Iterator[Work]:
+        """A write: all or nothing, then its jobs. Raises `Unavailable` when the database is away."""
+        with _translated(), self.database.execution_options(write=True).begin() as connection:
+            work = Work(connection, self.clock())
+            yield work
+        for job in work.jobs:
+            self.queue.send(job)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A consistent look at the database."""
+        with _translated(), self.database.connect() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Give back connections."""
+        self.database.dispose()
+        self.queue.close()
+
+
+def engine(url: str) -> Engine:
+    """An engine for SQLite (write-ahead log, writers queue up) or PostgreSQL."""
+    if url.startswith("postgresql://"):
+        url = url.replace("postgresql://", "postgresql+psycopg://", 1)
+    if not url.startswith("sqlite"):
+        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20, pool_timeout=5)
+    made = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_size=10, max_overflow=100)
+    event.listen(made, "connect", _tune)
+    event.listen(made, "begin", _begin)
+    return made
+
+
+def _tune(connection: sqlite3.Connection, _: Any) -> None:
+    connection.isolation_level = None  # transactions are begun by `_begin`, not by the driver's guess
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin(connection: Connection) -> None:
+    """A writer takes its place in the queue at once: SQLite never waits for a reader that turns writer."""
+    write = connection.get_execution_options().get("write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (OperationalError, TimeoutError) as error:
+        log.error("database_away", error=str(error).splitlines()[0])
+        raise Unavailable("the database cannot be reached; try again") from error
+    except DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+        raise Unavailable("the database went away; try again") from error

@@ -1,0 +1,35 @@
+"""The Celery application, for `celery -A workers.app worker`: one match at a time in a child, on its own core."""
+
+import os
+from typing import Any
+
+from billiard.process import current_process
+from celery.signals import setup_logging, worker_process_init, worker_process_shutdown
+
+from service import log
+from service.jobs import celery_app
+from service.settings import Settings
+from workers import workshop
+
+settings = Settings.from_environment(os.environ)
+app = celery_app(settings)
+app.conf.include = ["workers.tasks"]
+
+
+@setup_logging.connect
+def _log(**_: Any) -> None:
+    log.setup(settings.log_level)
+
+
+@worker_process_init.connect
+def _open(**_: Any) -> None:
+    """In a child, after the fork: a core of its own, then a workshop of its own."""
+    number = current_process().index
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[number % len(cores)]})
+    workshop.open_for_matches(settings, number)
+
+
+@worker_process_shutdown.connect
+def _close(**_: Any) -> None:
+    workshop.close()

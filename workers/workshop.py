@@ -1,0 +1,111 @@
+"""What one worker process has open: the database, its sandbox, the code it played lately.
+
+Opened once a process, after the fork; it tells the database every few seconds that it is there.
+"""
+
+import os
+import socket
+import threading
+from collections import OrderedDict
+from typing import Any
+
+import structlog
+
+from service import bots, presence
+from service.errors import ServiceError
+from service.settings import Settings
+from service.work import Arena
+from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
+
+log = structlog.get_logger(__name__)
+TELL_SECONDS = 5.0
+CODES_KEPT = 64 << 20  # bytes
+
+
+class Workshop:
+    """One process's tools. `name` is unique among all workers."""
+
+    def __init__(self, settings: Settings, number: int) -> None:
+        self.name = f"{socket.gethostname()}-{os.getpid()}-{number}"
+        self.arena = Arena.open(settings)
+        self._sandbox: Sandbox | None = None
+        self._probing = threading.Lock()
+        self._codes: OrderedDict[str, BotCode] = OrderedDict()
+        self._closing = threading.Event()
+        self._teller = threading.Thread(target=self._tell, name="presence", daemon=True)
+
+    def open(self) -> None:
+        """Begin to tell that it is there."""
+        self._teller.start()
+
+    def close(self) -> None:
+        """Say goodbye."""
+        self._closing.set()
+        try:
+            presence.gone(self.arena, self.name)
+        except ServiceError as error:
+            log.warning("goodbye_not_said", error=str(error))
+
+    def sandbox(self) -> Sandbox:
+        """The sandbox, tried out when first wanted; raises `SandboxUnavailable` with what is missing."""
+        with self._probing:
+            if self._sandbox is None:
+                chosen = self.arena.settings.sandbox_python
+                self._sandbox = Sandbox.probe(python=str(chosen) if chosen else None)
+            return self._sandbox
+
+    def code(self, version_id: str) -> BotCode:
+        """A version's code; versions never change, so what was fetched is kept."""
+        known = self._codes.pop(version_id, None)
+        self._codes[version_id] = known or fetch(self.arena, version_id)
+        while len(self._codes) > 1 and sum(len(each.content) for each in self._codes.values()) > CODES_KEPT:
+            self._codes.popitem(last=False)
+        return self._codes[version_id]
+
+    def _tell(self) -> None:
+        while True:
+            mode, detail = self._state()
+            try:
+                presence.here(self.arena, self.name, mode, detail)
+            except Exception as error:  # whatever it is, the next try may go better
+                log.warning("presence_not_told", error=str(error))
+            if self._closing.wait(TELL_SECONDS):
+                return
+
+    def _state(self) -> tuple[str | None, dict[str, Any]]:
+        try:
+            sandbox = self.sandbox()
+        except (SandboxUnavailable, SandboxError) as error:
+            log.error("no_sandbox", error=str(error))
+            return None, {"error": str(error)}
+        return sandbox.mode, sandbox.description()
+
+
+def fetch(arena: Arena, version_id: str) -> BotCode:
+    """A version's code out of the database."""
+    stored = bots.stored(arena, version_id)
+    return BotCode(name=stored.filename, kind=stored.kind, content=stored.content)
+
+
+_open: Workshop | None = None
+
+
+def here() -> Workshop:
+    """This process's workshop; one that plays no matches has it opened by its first task."""
+    global _open
+    if _open is None:
+        _open = Workshop(Settings.from_environment(os.environ), 0)
+    return _open
+
+
+def open_for_matches(settings: Settings, number: int) -> None:
+    """Called in each child that plays matches, after the fork."""
+    global _open
+    _open = Workshop(settings, number)
+    _open.open()
+
+
+def close() -> None:
+    """Called when a child ends in good order."""
+    if _open is not None:
+        _open.close()
