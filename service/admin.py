@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import accounts, bots, doctor, tables
+from service import accounts, bots, doctor, log, tables
 from service.accounts import Role
 from service.errors import ServiceError
 from service.jobs import InlineQueue
@@ -26,6 +26,7 @@ def main(context: click.Context, data_dir: str | None) -> None:
 
     All commands read the same RAGE_ variables as `rage up`, and may be used while it runs.
     """
+    log.setup("critical")  # what goes wrong is said in a sentence, not logged
     context.obj = {**os.environ, **({} if data_dir is None else {"RAGE_DATA_DIR": data_dir})}
 
 
@@ -84,11 +85,11 @@ def list_accounts() -> None:
 
 @accounts_group.command()
 @click.argument("name")
-@click.option("--role", type=click.Choice(list(Role)), default=Role.AUTHOR, show_default=True)
-def create(name: str, role: Role) -> None:
+@click.option("--role", type=click.Choice([role.value for role in Role]), default="author", show_default=True)
+def create(name: str, role: str) -> None:
     """Make an account called NAME and print its token, which cannot be shown again."""
     with _arena() as arena, arena.work() as work:
-        _, token = accounts.create(work, name=name, role=role)
+        _, token = accounts.create(work, name=name, role=Role(role))
     click.echo(token)
 
 

@@ -79,10 +79,10 @@ def sandbox(environ: Mapping[str, str], directory: Path) -> dict[str, Any]:
 
     It is asked as a program of its own: this package may not know the workers.
     """
-    argv = [sys.executable, "-P", "-m", "workers.sandbox"]
+    argv, here = [sys.executable, "-P", "-m", "workers.sandbox"], directory if directory.is_dir() else "/"
     try:
         said = subprocess.run(
-            argv, env=dict(environ), cwd=directory, capture_output=True, text=True, timeout=SANDBOX_SECONDS
+            argv, env=dict(environ), cwd=here, capture_output=True, text=True, timeout=SANDBOX_SECONDS
         )
     except subprocess.TimeoutExpired:
         raise Unfit(

@@ -63,11 +63,12 @@ def examine(environ: Mapping[str, str]) -> list[Finding]:
 def _looked(what: str, look: Callable[[Settings], Finding], settings: Settings) -> Finding:
     try:
         return look(settings)
-    except (Unfit, Unavailable, valkey.ServerUnavailable) as error:
+    except (Unfit, valkey.ServerUnavailable, OSError) as error:
         return Finding(what, State.ILL, str(error))
-    except SQLAlchemyError as error:
+    except (Unavailable, SQLAlchemyError) as error:
+        reason = str(error.__cause__ or error).splitlines()[0]
         return Finding(
-            what, State.ILL, f"{str(error).splitlines()[0]}; if the schema is old: rage-admin migrate"
+            what, State.ILL, f"{reason}; is RAGE_DATABASE_URL right? An old schema: rage-admin migrate"
         )
 
 

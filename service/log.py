@@ -23,9 +23,8 @@ def setup(level: str = "info", *, stream: TextIO | None = None) -> None:
 
     May be called again; the last call holds. Log with `structlog.get_logger(__name__).info("event", id=…)`.
     """
-    target = stream or sys.stderr
-    out = logging.StreamHandler(target)
-    out.setFormatter(_formatter(terminal=target.isatty()))
+    out = logging.StreamHandler(stream) if stream else _StandardError()
+    out.setFormatter(_formatter(terminal=(stream or sys.stderr).isatty()))
     logging.basicConfig(level=level.upper(), handlers=[out], force=True)
     logging.captureWarnings(True)
     structlog.configure(
@@ -38,6 +37,17 @@ def setup(level: str = "info", *, stream: TextIO | None = None) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,  # a later setup() must reach loggers that were used before
     )
+
+
+class _StandardError(logging.StreamHandler[TextIO]):
+    """Writes to what standard error is at that moment: it may be replaced while we run."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:  # type: ignore[override]
+        return sys.stderr
 
 
 def _formatter(*, terminal: bool) -> logging.Formatter:

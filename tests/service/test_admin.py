@@ -1,0 +1,149 @@
+"""`rage-admin`: each command on a real database, and the doctor on installations well and ill."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from service import accounts, valkey
+from service.admin import main
+from service.doctor import State, examine
+from service.errors import Unauthorized
+from service.jobs import InlineQueue
+from service.lock import Lock
+from service.settings import Settings
+from service.work import Arena
+
+
+def admin(data: Path, *words: str, **env: str) -> Result:
+    return CliRunner().invoke(main, ["--data-dir", str(data), *words], env={**os.environ, **env})
+
+
+@contextmanager
+def arena(data: Path) -> Iterator[Arena]:
+    made = Arena.open(Settings.from_environment({"RAGE_DATA_DIR": str(data)}), InlineQueue())
+    yield made
+    made.close()
+
+
+def states(data: Path, **env: str) -> dict[str, State]:
+    return {each.what: each.state for each in examine({**os.environ, "RAGE_DATA_DIR": str(data), **env})}
+
+
+def test_settings_are_shown_with_values_and_without_passwords(tmp_path: Path) -> None:
+    shown = admin(
+        tmp_path, "settings", RAGE_DATABASE_URL="postgresql://rage:hunter2@db/rage", RAGE_PORT="8123"
+    )
+    assert shown.exit_code == 0
+    assert "postgresql://rage:***@db/rage" in shown.output
+    assert "8123" in shown.output
+    assert "hunter2" not in shown.output
+
+
+@pytest.mark.parametrize("words", [("settings",), ("migrate",), ("house",), ("accounts", "list")])
+def test_a_bad_setting_stops_every_command_by_its_name(tmp_path: Path, words: tuple[str, ...]) -> None:
+    said = admin(tmp_path, *words, RAGE_WORKERS="none")
+    assert said.exit_code == 1
+    assert "RAGE_WORKERS must be a whole number" in said.output
+
+
+def test_migrating_twice_is_as_good_as_once(tmp_path: Path) -> None:
+    assert [admin(tmp_path, "migrate").exit_code for _ in range(2)] == [0, 0]
+    assert (tmp_path / "rage.sqlite3").exists()
+
+
+def test_an_account_is_made_listed_renewed_and_revoked(tmp_path: Path) -> None:
+    token = admin(tmp_path, "accounts", "create", "Ada", "--role", "admin").stdout.strip()
+    further = admin(tmp_path, "accounts", "renew", "Ada").stdout.strip()
+    with arena(tmp_path) as open_arena:
+        assert accounts.authenticate(open_arena, token).admin
+        assert accounts.authenticate(open_arena, further).name == "Ada"
+    listed = admin(tmp_path, "accounts", "list").output
+    assert "Ada" in listed
+    assert token not in listed
+    assert "2" in admin(tmp_path, "accounts", "revoke", "Ada").output
+    with arena(tmp_path) as open_arena, pytest.raises(Unauthorized):
+        accounts.authenticate(open_arena, token)
+
+
+def test_a_taken_name_and_an_unknown_one_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    admin(tmp_path, "accounts", "create", "Ada")
+    for words in (("create", "ada"), ("revoke", "Nobody"), ("renew", "Nobody")):
+        said = admin(tmp_path, "accounts", *words)
+        assert said.exit_code == 1
+        assert said.output.startswith("Error: ")
+        assert "Traceback" not in said.output
+
+
+def test_the_house_bots_are_installed_once(tmp_path: Path) -> None:
+    assert [admin(tmp_path, "house").exit_code for _ in range(2)] == [0, 0]
+    assert admin(tmp_path, "accounts", "list").output.count("house") == 1
+
+
+def test_an_operator_needs_no_open_registration(tmp_path: Path) -> None:
+    assert admin(tmp_path, "accounts", "create", "Ada", RAGE_OPEN_REGISTRATION="false").exit_code == 0
+
+
+@pytest.mark.sandbox
+def test_a_fresh_machine_is_well_and_nothing_runs_yet(tmp_path: Path) -> None:
+    said = admin(tmp_path, "doctor")
+    assert said.exit_code == 0, said.output
+    found = states(tmp_path)
+    assert found["sandbox"] is State.WELL
+    assert {found[what] for what in ("rage up", "database", "broker", "workers")} == {State.ASLEEP}
+
+
+def test_trouble_ends_with_status_one_and_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said = admin(tmp_path / "file" / "data", "doctor")
+    assert said.exit_code == 1
+    assert "Choose another with --data-dir" in said.output
+
+
+def test_a_bad_setting_is_the_only_finding(tmp_path: Path) -> None:
+    assert [(each.what, each.state) for each in examine({"RAGE_PORT": "x"})] == [("settings", State.ILL)]
+
+
+def test_a_misspelt_variable_is_odd_but_no_trouble(tmp_path: Path) -> None:
+    assert states(tmp_path, RAGE_WORKER="2")["settings"] is State.ODD
+
+
+def test_a_broker_of_ones_own_that_is_away_is_trouble_and_its_password_stays_hidden(tmp_path: Path) -> None:
+    env = {"RAGE_DATA_DIR": str(tmp_path), "RAGE_REDIS_URL": "redis://:hunter2@127.0.0.1:1/0"}
+    found = {each.what: each for each in examine({**os.environ, **env})}
+    assert found["broker"].state is State.ILL
+    assert not any("hunter2" in each.text for each in found.values())
+
+
+def test_an_old_schema_is_trouble_with_its_remedy(tmp_path: Path) -> None:
+    (tmp_path / "rage.sqlite3").touch()
+    found = {each.what: each for each in examine({**os.environ, "RAGE_DATA_DIR": str(tmp_path)})}
+    assert found["database"].state is State.ILL
+    assert "rage-admin migrate" in found["database"].text
+
+
+def test_while_rage_up_runs_a_silent_broker_or_missing_workers_are_trouble(tmp_path: Path) -> None:
+    admin(tmp_path, "migrate")
+    (tmp_path / "run").mkdir(exist_ok=True)
+    lock = Lock(tmp_path / "run" / "rage.lock")
+    lock.take()
+    lock.write(pid=os.getpid(), address="http://127.0.0.1:1")
+    found = states(tmp_path)
+    lock.release()
+    assert found["rage up"] is State.WELL
+    assert (found["broker"], found["workers"]) == (State.ILL, State.ILL)
+    assert states(tmp_path)["broker"] is State.ASLEEP
+
+
+def test_a_broker_that_answers_is_well(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path)})
+    with subprocess.Popen(valkey.arguments(settings), stdout=subprocess.DEVNULL) as server:
+        while not valkey.answers(settings.client_url):
+            assert server.poll() is None
+        found = states(tmp_path)
+        server.terminate()
+    assert found["broker"] is State.WELL
