@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import checks, tables, valkey
+from service import checks, presence, tables, valkey
 from service.checks import Unfit
 from service.errors import Unavailable
 from service.jobs import InlineQueue
@@ -18,8 +17,6 @@ from service.lock import running
 from service.settings import Settings, SettingsError, hidden, misspelt
 from service.supervisor import lock_path
 from service.work import Arena
-
-RECENT = timedelta(seconds=60)  # a worker heard of within it counts as there
 
 
 class State(StrEnum):
@@ -127,10 +124,14 @@ def _workers(settings: Settings) -> Finding:
     if _unmade(settings):
         return Finding("workers", State.ASLEEP, "none before there is a database")
     with closing(Arena.open(settings, InlineQueue())) as arena, arena.read() as db:
-        recent = tables.worker.c.seen_at > arena.clock() - RECENT
-        names = sorted(db.scalars(select(tables.worker.c.name).where(recent)))
-    if names:
-        return Finding("workers", State.WELL, f"{len(names)} heard of lately: {', '.join(names)}")
+        there = presence.workers(db, arena.clock())
+    lame = [
+        f"{each.name} cannot run bots: {each.detail.get('error', '?')}" for each in there if each.mode is None
+    ]
+    if lame:
+        return Finding("workers", State.ILL, "; ".join(lame))
+    if there:
+        return Finding("workers", State.WELL, ", ".join(f"{each.name} (mode {each.mode})" for each in there))
     if settings.redis_url is None and running(lock_path(settings)) is None:
         return Finding("workers", State.ASLEEP, "`rage up` starts them")
-    return Finding("workers", State.ILL, f"none heard of for {RECENT.seconds} s; their log says why")
+    return Finding("workers", State.ILL, f"none heard of for {presence.SILENT.seconds} s; their log says why")
