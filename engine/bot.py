@@ -16,6 +16,7 @@ import signal
 import sys
 
 from engine.author import Author, AuthorError
+from engine.mirror import Mirror
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,21 +57,23 @@ def _serve(questions: BinaryIO, answers: int, name: str) -> None:
     start = json.loads(questions.readline() or b"null")
     if start is None:
         return
+    mirror = Mirror(start)
     random.seed(start["seed"])
     author = load(_source(), name)
     author.start({key: value for key, value in start.items() if key not in ("type", "protocol")})
-    _say(answers, {"ready": True, "mode": "full"})
+    _say(answers, {"ready": True, "mode": "delta"})
     for line in questions:
         message = json.loads(line)
         if message["type"] == "end":
             author.end({key: value for key, value in message.items() if key != "type"})
             return
-        _say(answers, {"id": message["id"], "move": author.answer(message["type"], _view(message))})
+        _say(answers, {"id": message["id"], "move": author.answer(message["type"], _view(message, mirror))})
 
 
-def _view(message: Mapping[str, Any]) -> dict[str, Any]:
+def _view(message: Mapping[str, Any], mirror: Mirror) -> dict[str, Any]:
     """What the author's function is handed: the view, the choices, and the pile where it may be seen."""
-    view: dict[str, Any] = message["view"]
+    mirror.tell(message["events"])
+    view = mirror.view()
     view["legal"] = message["legal"]
     if "pile" in message:
         view["pile"] = message["pile"]
@@ -124,7 +127,8 @@ def _authors_traceback(error: BaseException, name: str) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != name:
         trace = trace.tb_next
-    # without a line of the author's it is a syntax error, which shows its own place
+    if trace is None and not isinstance(error, SyntaxError):  # which shows its own place
+        trace = error.__traceback__
     return "".join(traceback.format_exception(type(error), error, trace))
 
 

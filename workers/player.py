@@ -168,11 +168,11 @@ class SandboxPlayer:
             if line is None:
                 self._overdue()
             answered = _id(line)
-            if answered is not None and answered != number and answered in self._late:
-                self._late.discard(answered)
-                continue
-            self._late.discard(number)
-            return line
+            late = answered is not None and answered in self._late
+            if late:  # what is no answer leaves the question open: the answer may still come, too late
+                self._late.remove(answered or 0)
+            if not late or answered == number:
+                return line
 
     def _wait(self, wall_ms: int, *, asked: int = 0) -> bytes | None:
         """The next line, or None once the wall clock of this question has run out; watches CPU on the way."""
@@ -232,6 +232,7 @@ class SandboxPlayer:
             text = f"answered with the wrong id; {question.number} was asked"
             self._fault(FaultKind.GARBAGE, text, answer=line)
         if self._wire.waiting() and not self._running.ended(0.0):
+            self._wire.forget()
             self._fault(FaultKind.GARBAGE, "wrote more than one line for one question", answer=line)
         move = answer["move"]
         if not _listed(move, question.legal):

@@ -55,22 +55,22 @@ class Wire:
         What has arrived by the time this process looks is taken, so that our own lateness is never a bot's.
         Raises `Overlong`, `Flooded`, `Closed`.
         """
-        last_look = False
         while (line := self._taken()) is None:
             if self._ended:
                 raise Closed
             left = until - time.monotonic()
-            if last_look:
+            if not self._turn(max(left, 0.0)) and left <= 0:
                 return None
-            last_look = not self._turn(max(left, 0.0)) and left <= 0
-            if not last_look and time.monotonic() > until:
-                last_look = not self._turn(0.0)
         self._used += len(line) + 1
         return line
 
     def waiting(self) -> bool:
         """Whether output is there that nobody has taken yet."""
         return bool(self._in) or self._ended
+
+    def forget(self) -> None:
+        """Drop the whole lines that are there."""
+        del self._in[: self._in.rfind(b"\n") + 1]
 
     def look(self) -> None:
         """Take in what is in the pipes now, without waiting."""

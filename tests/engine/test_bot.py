@@ -9,10 +9,20 @@ import pytest
 
 from engine.author import AuthorError
 from engine.bot import load
+from engine.rules import RuleSet
 
 REPOSITORY = Path(__file__).parents[2]
-START = {"type": "start", "protocol": 1, "seat": 1, "players": 4, "rules": {}, "limits": {"x": 1}, "seed": 7}
-VIEW = {"hand": ["R4", "O1", "O2", "WILD"], "round": 1}
+RULES = RuleSet.parse({"preset": "fundex"}).as_dict()
+START = {"type": "start", "protocol": 1, "seat": 1, "players": 4, "rules": RULES, "limits": {}, "seed": 7}
+ROUND = {
+    "round": 1,
+    "hand_size": 4,
+    "dealer": 0,
+    "hand": ["R4", "O1", "O2", "WILD"],
+    "trump": "B",
+    "trump_card": "B3",
+    "scores": [0, 0, 0, 0],
+}
 MINIMAL = "def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
 
 
@@ -33,7 +43,7 @@ def talk(tmp_path: Path, source: str, *questions: dict) -> tuple[list[dict], str
 
 
 def ask(kind: str, legal: list, **more: object) -> dict:
-    return {"id": 1, "type": kind, "view": VIEW, "legal": legal, **more}
+    return {"id": 1, "type": kind, "events": [{"round": ROUND}], "legal": legal, **more}
 
 
 def test_a_minimal_bot_says_ready_and_answers(tmp_path: Path) -> None:
@@ -102,7 +112,8 @@ def test_an_answer_that_is_no_json_is_sent_by_its_looks(answer: str, sent: objec
 
 
 def test_an_exception_is_shown_as_at_home(tmp_path: Path) -> None:
-    source = "def bid(view):\n    return helper(view)\n\n\ndef helper(view):\n    return view['x']\n\n\ndef play(view):\n    0\n"
+    helper = "def helper(view):\n    return view['x']\n"
+    source = f"def bid(view):\n    return helper(view)\n\n\n{helper}\n\ndef play(view):\n    0\n"
     said, log, status = talk(tmp_path, source, ask("bid", [0]))
     assert len(said) == 1 and status == 1
     assert log.splitlines()[:5] == [

@@ -224,7 +224,7 @@ AT_START = [
     Attack("forking import", "os.fork()", "escape", True),
     Attack("leaving import", "sys.exit(0)", "start", True),
     Attack("failing import", "import no_such_module", "start", True),
-    Attack("answer before the question", "wire(b'{\"ready\":true}\\n')", "garbage -"),
+    Attack("answer before the question", "wire(b'{\"ready\":true}\\n')", "garbage crash -"),
     Attack("wrong hello", "wire(b'{\"ready\":1}\\n')", "start", True),
     Attack("no hello", "wire(b'\\xff\\n')", "start", True),
 ]

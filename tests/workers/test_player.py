@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+from engine.mirror import Mirror
 from engine.rules import RuleSet
 from engine.table import FaultKind, PlayerFault
 from service.limits import Limits
@@ -61,8 +62,6 @@ def test_a_zip_bot_may_ask_for_news_instead_of_views(table) -> None:
 
 
 def test_folding_the_news_gives_the_views(table) -> None:
-    from engine.events import Mirror
-
     start = {
         "seat": 0,
         "players": 2,
@@ -280,7 +279,8 @@ def test_a_fault_that_puts_a_seat_out_has_ended_its_sandbox(sandbox: Sandbox) ->
     code = BotCode("bot.py", "py", b"raise SystemExit(3)")
     player = SandboxPlayer(sandbox.launch(code, Limits(), slot=0), Limits())
     with pytest.raises(PlayerFault) as caught:
-        player.start({"seat": 0, "players": 2, "rules": {}, "limits": {}, "seed": 1})
+        rules = RuleSet.parse({"preset": "fundex"}).as_dict()
+        player.start({"seat": 0, "players": 2, "rules": rules, "limits": {}, "seed": 1})
     assert caught.value.kind == FaultKind.START and caught.value.out
     assert player.ending is not None and player.ending.status == 3
     player.stop()

@@ -164,20 +164,35 @@ def _seen(leftovers, claim: claims.Claim):
     return leftovers(Shown)
 
 
-ANYBODY = """
+ANYBODY = '''
 from engine.rules import RuleSet
 from service.limits import Limits
 from workers.match import play_match
 from workers.check import house_bot
-from workers.sandbox import Sandbox
+from workers.sandbox import BotCode, Sandbox
 sandbox = Sandbox.probe()
 bots = [house_bot("random"), house_bot("counter")]
 rules = RuleSet.parse({"preset": "fundex", "hand_sizes": [3, 2]})
 played = play_match(rules, bots, seed=bytes(32), bot_seeds=[1, 2], limits=Limits(), sandbox=sandbox)
 own_users = sandbox.description()["user_per_seat"]
 print(sandbox.mode, len(played.outcome.faults), played.outcome.places != (), own_users)
-sandbox.close()
+bomb = b"""
+import threading, time
+threading.stack_size(65536)
+def bid(view):
+    for n in range(1000):
+        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+def play(view): return view["legal"][0]
 """
+bots[0] = BotCode("bomb.py", "py", bomb)
+played = play_match(rules, bots, seed=bytes(32), bot_seeds=[1, 2], limits=Limits(), sandbox=sandbox)
+said = [line for line in played.usage[0].log.splitlines() if line.startswith("RuntimeError")]
+print(*[fault.kind for fault in played.outcome.faults], *[line.replace(" ", "_") for line in said])
+sandbox.close()
+'''
+
+
+REFUSED = "RuntimeError:_can't_start_new_thread"
 
 
 def _elsewhere(where: Path, uid: int | None, script: str) -> subprocess.CompletedProcess[str]:
@@ -207,7 +222,7 @@ def home(tmp_path_factory):
 @as_root
 def test_a_checkout_and_data_in_a_closed_home_are_no_hindrance(home: Path) -> None:
     done = _elsewhere(_copied(home), None, ANYBODY)
-    assert done.stdout.split() == ["A", "0", "True", "True"], done.stderr
+    assert done.stdout.split() == ["A", "0", "True", "True", "escape", REFUSED], done.stderr
 
 
 @as_root
@@ -217,4 +232,4 @@ def test_an_ordinary_user_plays_in_mode_b(home: Path) -> None:
     for path in [home, *home.rglob("*")]:
         os.chown(path, 64_900, 64_900)
     done = _elsewhere(home, 64_900, ANYBODY)
-    assert done.stdout.split() == ["B", "0", "True", "False"], done.stderr
+    assert done.stdout.split() == ["B", "0", "True", "False", "escape", REFUSED], done.stderr

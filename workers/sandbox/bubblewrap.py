@@ -21,7 +21,7 @@ from workers.sandbox.errors import SandboxError, SandboxUnavailable
 from workers.sandbox.groups import Group, Groups
 from workers.sandbox.policy import ENVIRONMENT, KIB, MIB, POLICY
 from workers.sandbox.running import Running
-from workers.sandbox.runtime import Runtime
+from workers.sandbox.runtime import LIMITER, Runtime
 from workers.sandbox.unpack import Unpacked, unpack
 
 NAMESPACES = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
@@ -115,15 +115,14 @@ class Bubblewrap:
         environment = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
         streams = ["--json-status-fd", str(tell), "--seccomp", str(rules)]
         places = [*root, *devices, *bot, *self._scratch(), "--chdir", "/bot"]
-        return [
-            self.program,
-            *FIXED,
-            *places,
-            *environment,
-            *streams,
-            "--",
-            *unpacked.command(self.runtime.python),
-        ]
+        command = [*self._counted(), *unpacked.command(self.runtime.python)]
+        return [self.program, *FIXED, *places, *environment, *streams, "--", *command]
+
+    def _counted(self) -> list[str]:
+        """A cap on threads where all seats share our user id: set inside, it counts this namespace alone."""
+        if os.getuid() == 0 or not (self.runtime.root / LIMITER.lstrip("/")).exists():
+            return []
+        return [LIMITER, f"--nproc={POLICY.threads + 1}", "--"]
 
     def _scratch(self) -> list[str]:
         """A writable /tmp only where something caps its files: our own mount, or the memory group."""

@@ -7,6 +7,7 @@ be locked has no owner, and whatever bears its number (processes, groups, unpack
 import contextlib
 import fcntl
 import os
+import pwd
 import shutil
 import stat
 import tempfile
@@ -68,7 +69,7 @@ def claim(folder: Path, parents: set[Path]) -> Claim:
     mine = None
     for number in range(CLAIMS):
         path = blocks / str(number)
-        if mine is not None and not path.exists():
+        if (mine is not None and not path.exists()) or _belongs_to_people(number):
             continue
         candidate = _lock(path, number, parents)
         if candidate is None:
@@ -95,6 +96,22 @@ def sweep(block: Claim) -> None:
         groups.remove(group)
     for folder in block.folder.glob("bot-*"):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _belongs_to_people(number: int) -> bool:
+    """Whether somebody on this machine has one of the block's user ids; sweeping must never reach them."""
+    if os.getuid() != 0:
+        return False
+    first = FIRST_UID + number * SEATS
+    return any(_has_name(uid) for uid in range(first, first + SEATS))
+
+
+def _has_name(uid: int) -> bool:
+    try:
+        pwd.getpwuid(uid)
+        return True
+    except KeyError:
+        return False
 
 
 def _lock(path: Path, number: int, parents: set[Path]) -> Claim | None:

@@ -18,7 +18,8 @@ from typing import Any
 import engine
 from workers.sandbox.errors import SandboxUnavailable
 
-FORMAT = "1"
+FORMAT = "2"
+LIMITER = "/usr/bin/prlimit"
 OLDEST = (3, 11)
 USUAL = ("/usr/bin/python3", "/usr/local/bin/python3")
 LEFT_OUT = {
@@ -169,6 +170,10 @@ def _furnish(facts: dict[str, Any], draft: Path) -> None:
         link.parent.mkdir(parents=True, exist_ok=True)
         if not link.exists():
             link.symlink_to(facts["program"])
+    if limiter := shutil.which("prlimit"):
+        for path in (limiter, *_libraries([Path(limiter)])):
+            inside = LIMITER if path == limiter else path
+            _copy(Path(path), draft / inside.lstrip("/"))
     for place in ("dev/null", "dev/urandom", "bot/bot.py"):
         (draft / place).parent.mkdir(exist_ok=True)
         (draft / place).touch(mode=0o644)

@@ -30,6 +30,10 @@ def bid(view):
 def play(view):
     return view["legal"][0]
 """
+HELLO = (
+    b'{"type":"start","protocol":1,"seat":0,"players":2,'
+    b'"rules":{"teams":null,"hand_sizes":[1]},"limits":{},"seed":1}\n'
+)
 PR_SET_CHILD_SUBREAPER = 36
 REMEDIES = (
     (
@@ -117,8 +121,7 @@ class Sandbox:
         with _stopped(
             self.launch(BotCode("self-test.py", "py", SELF_TEST), Limits(memory_mb=64), slot=0)
         ) as running:
-            hello = b'{"type":"start","protocol":1,"seat":0,"players":2,"rules":{},"limits":{},"seed":1}\n'
-            os.write(running.stdin, hello)
+            os.write(running.stdin, HELLO)
             if b'"ready"' not in _first_line(running.stdout, 10.0):
                 running.ended(1.0)
                 raise SandboxUnavailable(_diagnosis(_first_line(running.stderr, 0.1, whole=True)))
