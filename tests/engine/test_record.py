@@ -105,6 +105,7 @@ TAMPERED: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: d["rounds"][1].update(note="x"), "rounds[1].note"),
     (lambda d: d["scores"].__setitem__(0, 1000), "scores[0]"),
     (lambda d: d["scores"].append(0), "scores"),
+    (lambda d: d["scores"].__setitem__(0, float(d["scores"][0])), "scores[0]"),
     (lambda d: d["exact_bids"].__setitem__(2, 60), "exact_bids[2]"),
     (lambda d: d.pop("places"), "places"),
     (lambda d: d.update(winner=1), "winner"),
