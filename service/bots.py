@@ -128,11 +128,10 @@ def bots(
     name: str | None = None,
 ) -> Page[Bot]:
     """Bots, newest first; `owner` and `name` are names, `name` matches a part of one."""
-    query = _select_bots().order_by(bot_rows.c.created_at.desc(), bot_rows.c.id.desc()).limit(limit + 1)
+    key = (bot_rows.c.created_at, bot_rows.c.id)
+    query = _select_bots().order_by(*(column.desc() for column in key)).limit(limit + 1)
     if (after := paging.read(cursor, int, str)) is not None:
-        query = query.where(
-            tuple_(bot_rows.c.created_at, bot_rows.c.id) < tuple_(paging.moment(after[0]), after[1])
-        )
+        query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
     if owner is not None:
         query = query.where(account.c.name_key == names.key(owner))
     if name is not None:
@@ -266,11 +265,8 @@ def _own(work: Work, caller: Account, bot_id: str) -> "Row[Any]":
 
 
 def _select_bots() -> "Select[Any]":
-    newest = (
-        select(func.max(version_rows.c.number))
-        .where(version_rows.c.bot_id == bot_rows.c.id)
-        .scalar_subquery()
-    )
+    each = version_rows.alias("each")
+    newest = select(func.max(each.c.number)).where(each.c.bot_id == bot_rows.c.id).scalar_subquery()
     return (
         select(bot_rows, account.c.name.label("owner"), version_rows.c.status, version_rows.c.number)
         .join(account, account.c.id == bot_rows.c.owner_id)

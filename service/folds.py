@@ -28,7 +28,7 @@ class StandingRow:
     name: str
     points: int
     average: float
-    wins: float
+    wins: int
     exact_bids: int
     faults: int
     matches: int
@@ -43,7 +43,7 @@ class PairRow:
     a_name: str
     b_name: str
     games: int
-    difference: float
+    difference: float | None
     wins_a: int
     wins_b: int
     ties: int
@@ -92,7 +92,7 @@ def crosstable_of(arena: Arena, tournament_id: str) -> list[PairRow]:
             a_name=listed[row.a].name,
             b_name=listed[row.b].name,
             games=row.games,
-            difference=row.difference,
+            difference=row.average_difference,
             wins_a=row.wins_a,
             wins_b=row.wins_b,
             ties=row.ties,
@@ -150,7 +150,7 @@ def _plain(each: Seated) -> numbers.Result:
 def _finished_after(db: Connection, tournament_id: str, start: list[Any]) -> "list[Row[Any]]":
     key = (match.c.finished_at, match.c.number)
     done = (match.c.tournament_id == tournament_id, match.c.status == "done")
-    later = tuple_(*key) > tuple_(paging.moment(start[0]), start[1])
+    later = tuple_(*key) > paging.row(key, [paging.moment(start[0]), start[1]])
     columns = (match.c.tournament_id, match.c.number, match.c.finished_at, match.c.faults)
     return list(db.execute(select(*columns).where(*done, later).order_by(*key).limit(EVENTS)))
 

@@ -144,7 +144,7 @@ def _faults(version_id: str, after: list[Any] | None) -> Any:
     same = (rows.c.tournament_id == fault.c.tournament_id) & (rows.c.number == fault.c.number)
     query = select(fault, rows.c.finished_at).join(rows, same).where(fault.c.version_id == version_id)
     if after is not None:
-        query = query.where(tuple_(*key) < tuple_(paging.moment(after[0]), *after[1:]))
+        query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), *after[1:]]))
     return query.order_by(*(column.desc() for column in key))
 
 

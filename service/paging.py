@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
+from sqlalchemy import ColumnElement, Tuple, literal, tuple_
+
 from service.errors import Invalid
 from service.tables import EPOCH, MICROSECOND
 
@@ -29,6 +31,11 @@ def cut(
     """The page of `rows`, of which one more than `limit` was asked for."""
     kept = rows[:limit]
     return Page([shape(row) for row in kept], written(key(kept[-1])) if len(rows) > limit else None)
+
+
+def row(columns: Sequence[ColumnElement[Any]], key: Sequence[Any]) -> "Tuple":
+    """A key as a row of SQL, each part with its column's type, to be compared with a row of columns."""
+    return tuple_(*(literal(part, column.type) for column, part in zip(columns, key, strict=True)))
 
 
 def written(key: list[int | str]) -> str:

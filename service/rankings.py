@@ -1,7 +1,7 @@
 """Rankings: a snapshot of ratings for each pool (rule set, table size), fitted anew from all its results."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +12,7 @@ from service import rating as numbers
 from service import results
 from service.errors import NotFound
 from service.tables import account, bot, rating, snapshot, tournament, version
+from service.tally import Game
 from service.work import Arena, Work
 
 log = structlog.get_logger(__name__)
@@ -23,7 +24,8 @@ REFIT_EVERY = timedelta(seconds=5)
 class Ranked:
     """A line of the rankings. `place` numbers the newest versions of active bots whose rating is settled.
 
-    `low` and `high` bound the rating at 95 %; `rank_range` are the places it may really have.
+    `low` and `high` bound the rating at 95 %; `rank_range` are the places it may really have,
+    None while it is provisional.
     """
 
     place: int | None
@@ -37,7 +39,7 @@ class Ranked:
     high: float
     matches: int
     groups: int
-    rank_range: tuple[int, int]
+    rank_range: tuple[int, int] | None
     provisional: bool
 
 
@@ -155,15 +157,8 @@ def refit(arena: Arena, rules_key: str, players: int) -> bool:
     return True
 
 
-def _games(tournament_id: str, found: list[results.Seated]) -> list[numbers.Game]:
-    return [
-        numbers.Game(
-            group=(tournament_id, each.group),
-            players=each.versions,
-            ranks=numbers.rank(each.places, each.exact_bids),
-        )
-        for each in found
-    ]
+def _games(tournament_id: str, found: list[results.Seated]) -> list[Game]:
+    return [Game((tournament_id, each.group), each.versions, each.places) for each in found]
 
 
 def _store(work: Work, rules_key: str, players: int, matches: int, lines: list[dict[str, Any]]) -> None:
@@ -178,10 +173,9 @@ def _store(work: Work, rules_key: str, players: int, matches: int, lines: list[d
 
 
 def _line(rated: numbers.Rated) -> dict[str, Any]:
-    values = asdict(rated)
-    values["version_id"] = values.pop("player")
-    values["matches"] = values.pop("games")
-    return values
+    same = ("rating", "low", "high", "groups", "rank_range", "provisional", "p_better_next")
+    kept = {name: getattr(rated, name) for name in same}
+    return {"version_id": rated.player, "matches": rated.games, **kept}
 
 
 def _newest(rules_key: str, players: int) -> Any:
@@ -194,9 +188,10 @@ def _stale(arena: Arena, last: "Row[Any] | None") -> bool:
 
 
 def _names(version_ids: list[str]) -> Any:
+    each = version.alias("each")
     newest = (
-        select(func.max(version.c.number))
-        .where(version.c.bot_id == bot.c.id, version.c.status == "ready")
+        select(func.max(each.c.number))
+        .where(each.c.bot_id == bot.c.id, each.c.status == "ready")
         .scalar_subquery()
     )
     return (
@@ -218,7 +213,7 @@ def _numbered(lines: "list[tuple[Mapping[str, Any], Row[Any]]]") -> list[Ranked]
 
 
 def _ranked(place: int | None, line: Mapping[str, Any], who: "Row[Any]") -> Ranked:
-    low, high = line["rank_range"]
+    span = line["rank_range"]
     same = {name: line[name] for name in ("rating", "low", "high", "matches", "groups", "provisional")}
     whose = {
         "bot_id": who.bot_id,
@@ -227,7 +222,7 @@ def _ranked(place: int | None, line: Mapping[str, Any], who: "Row[Any]") -> Rank
         "owner": who.owner,
         "house": who.house,
     }
-    return Ranked(place=place, rank_range=(low, high), **same, **whose)
+    return Ranked(place=place, rank_range=(span[0], span[1]) if span else None, **same, **whose)
 
 
 def _point(row: "Row[Any]") -> RatingPoint:

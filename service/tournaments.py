@@ -97,9 +97,10 @@ def tournaments(
     arena: Arena, *, limit: int = 50, cursor: str | None = None, status: str | None = None
 ) -> Page[Tournament]:
     """Tournaments, newest first, without their entrants."""
-    query = _select().order_by(rows.c.created_at.desc(), rows.c.id.desc()).limit(limit + 1)
+    key = (rows.c.created_at, rows.c.id)
+    query = _select().order_by(*(column.desc() for column in key)).limit(limit + 1)
     if (after := paging.read(cursor, int, str)) is not None:
-        query = query.where(tuple_(rows.c.created_at, rows.c.id) < tuple_(paging.moment(after[0]), after[1]))
+        query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
     if status is not None:
         query = query.where(rows.c.status == status)
     with arena.read() as db:

@@ -1,0 +1,82 @@
+"""Accounts and tokens."""
+
+import pytest
+from sqlalchemy import select
+
+from service import accounts, tables
+from service.accounts import Role
+from service.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
+from service.settings import Settings
+from service.work import Arena
+
+
+def test_a_token_is_whose_it_was_given_to(arena: Arena) -> None:
+    made, token = accounts.register(arena, name="Ada")
+    assert accounts.authenticate(arena, token) == made
+
+
+def test_the_database_holds_no_token(arena: Arena) -> None:
+    _, token = accounts.register(arena, name="Ada")
+    with arena.read() as db:
+        rows = db.execute(select(tables.token)).all()
+    assert len(rows) == 1
+    assert token not in str(rows) and token.removeprefix("rage_") not in str(rows)
+
+
+@pytest.mark.parametrize("wrong", ["", "rage_", "rage_" + "x" * 43, "' OR 1=1 --"])
+def test_a_wrong_token_is_refused(arena: Arena, wrong: str) -> None:
+    accounts.register(arena, name="Ada")
+    with pytest.raises(Unauthorized):
+        accounts.authenticate(arena, wrong)
+
+
+def test_a_revoked_token_is_refused_and_a_renewed_one_taken(arena: Arena) -> None:
+    made, token = accounts.register(arena, name="Ada")
+    assert accounts.revoke(arena, name="ada") == 1
+    with pytest.raises(Unauthorized):
+        accounts.authenticate(arena, token)
+    assert accounts.authenticate(arena, accounts.renew(arena, name="Ada")) == made
+    with pytest.raises(NotFound):
+        accounts.revoke(arena, name="nobody")
+
+
+@pytest.mark.parametrize("same", ["Ada", "ADA", "\N{FULLWIDTH LATIN CAPITAL LETTER A}da"])
+def test_a_name_that_looks_taken_is_taken(arena: Arena, same: str) -> None:
+    accounts.register(arena, name="Ada")
+    with pytest.raises(Conflict):
+        accounts.register(arena, name=same)
+
+
+@pytest.mark.parametrize("name", ["", " ", "a" * 41, "a\nb", "<b>", "-a", "a ", "\u202eada", "a/b"])
+def test_an_impossible_name_is_refused_by_field(arena: Arena, name: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        accounts.register(arena, name=name)
+    assert list(refused.value.errors) == ["name"]
+
+
+def test_only_an_admin_makes_admins(arena: Arena) -> None:
+    with pytest.raises(Forbidden):
+        accounts.register(arena, name="Eve", role=Role.ADMIN)
+    token = accounts.ensure_admin(arena)
+    assert token is not None
+    admin = accounts.authenticate(arena, token)
+    assert accounts.register(arena, name="Bob", role=Role.ADMIN, by=admin)[0].admin
+
+
+def test_the_first_admin_is_made_once(arena: Arena) -> None:
+    assert accounts.ensure_admin(arena) is not None
+    assert accounts.ensure_admin(arena) is None
+
+
+def test_closed_registration_is_open_to_an_admin_only(arena: Arena) -> None:
+    settings = Settings.from_environment(
+        {"RAGE_DATA_DIR": str(arena.settings.data_dir), "RAGE_OPEN_REGISTRATION": "false"}
+    )
+    closed = Arena.open(settings, arena.queue)
+    with pytest.raises(Forbidden):
+        accounts.register(closed, name="Eve")
+    token = accounts.ensure_admin(closed)
+    assert token is not None
+    admin = accounts.authenticate(closed, token)
+    assert accounts.register(closed, name="Eve", by=admin)[0].name == "Eve"
+    closed.close()

@@ -1,0 +1,329 @@
+"""The life of a tournament and of its matches, on a real database, played by bots in this process."""
+
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from engine.bots import NAMES
+from engine.record import Record, verify
+from engine.rules import RuleSet
+from engine.table import LocalPlayer, Outcome, play
+from service import accounts, folds, leases, matches, rankings, reap, tables, tournaments
+from service.accounts import Account
+from service.errors import Conflict, Forbidden, Invalid, NotFound
+from service.jobs import PLAY, InlineQueue
+from service.leases import Assignment, Spent
+from service.work import Arena
+
+Clock = Any  # the one of conftest.py
+Ready = Callable[[int], list[str]]
+SMALL = {"preset": "fundex", "hand_sizes": [2, 1]}
+
+
+def spec(entrants: list[str], **changes: Any) -> dict[str, Any]:
+    return {"name": "Cup", "entrants": entrants, "players": 4, "deals": 2, "rules": SMALL, **changes}
+
+
+def played(held: Assignment) -> Outcome:
+    """The match as bots play it that depend on nothing but their seed."""
+    players = [LocalPlayer.of(Dice(seed)) for seed in held.bot_seeds]
+    return play(RuleSet.parse(held.rules, len(players)), players, seed=held.seed, bot_seeds=held.bot_seeds)
+
+
+class Dice:
+    def __init__(self, seed: int) -> None:
+        self.dice = random.Random(seed)
+
+    def bid(self, view: dict[str, Any]) -> int:
+        return self.dice.choice(view["legal"])
+
+    def play(self, view: dict[str, Any]) -> str:
+        return self.dice.choice(view["legal"])
+
+
+def finish(arena: Arena, held: Assignment, *, more: bool = False) -> tuple[bool, Assignment | None]:
+    spent = [Spent(1, 2, 3) for _ in held.versions]
+    return leases.finish_and_claim(arena, held, played(held), spent, mode="A", worker="w", more=more)
+
+
+def play_all(arena: Arena) -> int:
+    count, held = 0, leases.claim(arena, "w")
+    while held is not None:
+        _, held = finish(arena, held, more=True)
+        count += 1
+    return count
+
+
+def test_a_tournament_without_start_time_runs_at_once_and_finishes_when_all_is_played(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4)))
+    assert (made.status, made.progress.total, made.secret) == ("running", 8, None)
+    assert play_all(arena) == 8
+    over = tournaments.tournament(arena, made.id)
+    assert (over.status, over.progress.played) == ("finished", 8)
+    assert over.secret is not None
+
+
+def test_the_published_hash_is_the_secrets(arena: Arena, author: Account, ready_bots: Ready) -> None:
+    import hashlib
+
+    made = tournaments.create(arena, author, spec(ready_bots(4)))
+    play_all(arena)
+    secret = tournaments.tournament(arena, made.id).secret
+    assert secret is not None
+    assert hashlib.sha256(bytes.fromhex(secret)).hexdigest() == made.secret_hash
+
+
+def test_standings_are_the_sums_of_the_records(arena: Arena, author: Account, ready_bots: Ready) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(5)))
+    play_all(arena)
+    points = dict.fromkeys(range(5), 0)
+    for match in matches.matches(arena, made.id, limit=200).items:
+        record = matches.record(arena, match.id)
+        assert verify(record) is None
+        for seat, score in zip(match.seats, record["scores"], strict=True):
+            points[seat.entrant] += score
+    rows = folds.standings_of(arena, made.id)
+    assert {row.entrant: row.points for row in rows} == points
+    assert [row.points for row in rows] == sorted(points.values(), reverse=True)
+
+
+def test_duplicate_deals_repeat_the_deal_from_every_seat(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4), deals=1))
+    play_all(arena)
+    found = matches.matches(arena, made.id).items
+    assert len({matches.record(arena, match.id)["seed"] for match in found}) == 1
+    for seat in range(4):
+        assert {match.seats[seat].entrant for match in found} == {0, 1, 2, 3}
+
+
+def test_the_order_of_finishing_changes_neither_standings_nor_ratings(
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(5)))
+    held = [each for _ in range(made.progress.total) if (each := leases.claim(arena, "w")) is not None]
+    random.Random(7).shuffle(held)
+    for each in held:
+        clock.turn(0.01)
+        assert finish(arena, each)[0]
+    rankings.settle(arena, made.id)
+    shuffled = folds.standings_of(arena, made.id)
+    pool = RuleSet.parse(SMALL).key()
+    first = rankings.rankings(arena, rules=pool)
+    with arena.work() as work:  # the same results once more, as if they had come in order
+        work.db.execute(tables.rating.delete())
+        work.db.execute(tables.snapshot.delete())
+    rankings.settle(arena, made.id)
+    again = rankings.rankings(arena, rules=pool)
+    assert first.items == again.items
+    assert first.matches == len(held)
+    assert folds.standings_of(arena, made.id) == shuffled
+
+
+def test_a_late_result_of_a_lost_lease_is_refused(
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock
+) -> None:
+    tournaments.create(arena, author, spec(ready_bots(4)))
+    slow = leases.claim(arena, "slow")
+    assert slow is not None
+    clock.turn(arena.settings.lease_seconds + 1)
+    assert reap.reap(arena).returned == 1
+    quick = leases.claim(arena, "quick")
+    assert quick is not None
+    assert (quick.number, quick.attempt) == (slow.number, 2)
+    assert finish(arena, slow)[0] is False
+    assert leases.renew(arena, slow) is False
+    assert finish(arena, quick)[0] is True
+    assert finish(arena, quick)[0] is False
+
+
+def test_a_renewed_lease_is_kept(arena: Arena, author: Account, ready_bots: Ready, clock: Clock) -> None:
+    tournaments.create(arena, author, spec(ready_bots(4)))
+    held = leases.claim(arena, "w")
+    assert held is not None
+    for _ in range(5):
+        clock.turn(arena.settings.lease_seconds - 1)
+        assert leases.renew(arena, held)
+        assert reap.reap(arena).returned == 0
+    assert finish(arena, held)[0]
+
+
+def test_a_match_that_fails_three_times_is_set_aside_and_its_group_does_not_count(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4), deals=2))
+    for attempt in range(1, 4):
+        held = leases.claim(arena, "w")
+        assert held is not None
+        assert (held.number, held.attempt) == (0, attempt)
+        leases.give_back(arena, held, "the machine caught fire")
+    assert play_all(arena) == 7
+    over = tournaments.tournament(arena, made.id)
+    assert (over.status, over.progress.played, over.progress.failed) == ("finished", 7, 1)
+    assert {row.matches for row in folds.standings_of(arena, made.id)} == {4}
+
+
+def test_lost_jobs_are_sent_again(arena: Arena, author: Account, ready_bots: Ready) -> None:
+    tournaments.create(arena, author, spec(ready_bots(4)))
+    assert isinstance(arena.queue, InlineQueue)
+    arena.queue.waiting.clear()
+    reap.reap(arena)
+    assert arena.queue.depth(PLAY) > 0
+
+
+def test_a_start_time_is_honoured_by_the_reaper(
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock
+) -> None:
+    ids = ready_bots(4)
+    made = tournaments.create(arena, author, spec(ids, start_at=clock.now + timedelta(minutes=10)))
+    assert (made.status, leases.claim(arena, "w")) == ("scheduled", None)
+    clock.turn(599)
+    assert reap.reap(arena).started == 0
+    clock.turn(2)
+    assert reap.reap(arena).started == 1
+    assert tournaments.tournament(arena, made.id).status == "running"
+
+
+def test_an_entrant_without_version_plays_its_newest_at_the_start(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    from service import bots
+
+    ids = ready_bots(4)
+    made = tournaments.create(arena, author, spec([*ids[:3], f"{ids[3]}:1"], start_at="manual"))
+    for each in (ids[0], ids[3]):
+        bots.add_version(arena, author, each, filename="b.py", content=b"def bid(view): return 0\n")
+    with arena.work() as work:
+        work.db.execute(update(tables.version).values(status="ready"))
+    tournaments.start(arena, author, made.id)
+    versions = {each.bot_id: each.version for each in tournaments.tournament(arena, made.id).entrants}
+    assert versions == {ids[0]: 2, ids[1]: 1, ids[2]: 1, ids[3]: 1}
+
+
+def test_a_start_that_lost_too_many_entrants_is_cancelled_with_the_reason(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    from service import bots
+
+    ids = ready_bots(4)
+    made = tournaments.create(arena, author, spec(ids, start_at="manual"))
+    bots.retire(arena, author, ids[0])
+    over = tournaments.start(arena, author, made.id)
+    assert (over.status, over.reason) == ("cancelled", "only 3 entrants were left at the start")
+
+
+def test_a_paused_tournament_gives_out_no_matches_until_it_goes_on(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4)))
+    assert tournaments.pause(arena, author, made.id).status == "paused"
+    assert tournaments.pause(arena, author, made.id).status == "paused"
+    assert leases.claim(arena, "w") is None
+    assert tournaments.resume(arena, author, made.id).status == "running"
+    assert leases.claim(arena, "w") is not None
+
+
+def test_a_cancelled_tournament_takes_no_more_results(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4)))
+    held = leases.claim(arena, "w")
+    assert held is not None
+    over = tournaments.cancel(arena, author, made.id)
+    assert over.status == "cancelled"
+    assert finish(arena, held) == (False, None)
+    assert {match.status for match in matches.matches(arena, made.id).items} == {"void"}
+    with pytest.raises(Conflict, match="cancelled cannot be started"):
+        tournaments.start(arena, author, made.id)
+
+
+def test_the_tournament_with_the_fewest_matches_in_play_is_served_first(
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock
+) -> None:
+    ids = ready_bots(4)
+    big = tournaments.create(arena, author, spec(ids, deals=100))
+    held = [leases.claim(arena, "w") for _ in range(3)]
+    clock.turn(1)
+    small = tournaments.create(arena, author, spec(ids))
+    following = leases.claim(arena, "w")
+    assert {each.tournament_id for each in held if each} == {big.id}
+    assert following is not None
+    assert following.tournament_id == small.id
+
+
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        ({"entrants": []}, {"entrants"}),
+        ({"entrants": ["bot_unknown"] * 4}, {f"entrants.{n}" for n in range(4)}),
+        ({"players": 9}, {"players"}),
+        ({"players": True}, {"players"}),
+        ({"deals": 0}, {"deals"}),
+        ({"deals": 10_000, "meetings": 16}, {"deals"}),
+        ({"rules": {"preset": "poker"}}, {"rules.preset"}),
+        ({"rules": {"preset": "fundex", "hand_sizes": [0]}}, {"rules.hand_sizes"}),
+        ({"rules": {"preset": "fundex", "teams": "2+2"}}, {"rules.teams"}),
+        ({"limits": {"decision_ms": 1, "cheat": 2}}, {"limits.decision_ms", "limits.cheat"}),
+        ({"format": "dance"}, {"format"}),
+        ({"name": "a\nb"}, {"name"}),
+        ({"name": "", "deals": 0, "format": "x"}, {"name", "deals", "format"}),
+    ],
+)
+def test_bad_input_names_every_field_and_writes_nothing(
+    arena: Arena, author: Account, ready_bots: Ready, changes: dict[str, Any], fields: set[str]
+) -> None:
+    ids = ready_bots(4)
+    with pytest.raises(Invalid) as refused:
+        tournaments.create(arena, author, {**spec(ids), **changes})
+    assert set(refused.value.errors) == fields
+    assert tournaments.tournaments(arena).items == []
+
+
+def test_an_entrant_named_twice_is_refused(arena: Arena, author: Account, ready_bots: Ready) -> None:
+    ids = ready_bots(4)
+    with pytest.raises(Invalid) as refused:
+        tournaments.create(arena, author, spec([*ids, f"{ids[0]}:1"]))
+    assert set(refused.value.errors) == {"entrants.4"}
+
+
+def test_only_its_owner_changes_a_tournament(arena: Arena, author: Account, ready_bots: Ready) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4)))
+    stranger, _ = accounts.register(arena, name="Mallory")
+    with pytest.raises(Forbidden):
+        tournaments.cancel(arena, stranger, made.id)
+    with pytest.raises(NotFound):
+        tournaments.cancel(arena, author, "t_nothing")
+
+
+def test_a_stored_record_is_small_and_plays_again(arena: Arena, author: Account, ready_bots: Ready) -> None:
+    tournaments.create(arena, author, spec(ready_bots(4), rules={"preset": "fundex"}, deals=1))
+    play_all(arena)
+    with arena.read() as db:
+        stored = db.scalars(select(tables.match.c.record)).all()
+    assert all(len(each) <= 400 for each in stored)
+    assert all(Record.unpack(each).replay().over for each in stored)
+    assert len(NAMES) >= 3
+
+
+def test_events_tell_each_result_once_and_go_on_where_they_were(
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4)))
+    seen: list[int] = []
+    after = None
+    held = leases.claim(arena, "w")
+    while held is not None:
+        clock.turn(0.5)
+        _, held = finish(arena, held, more=True)
+        events = folds.events_since(arena, made.id, after)
+        seen += [event.data["number"] for event in events if event.type == "result"]
+        after = events[-1].id
+    assert seen == list(range(8))
+    assert folds.over(folds.events_since(arena, made.id, after))
