@@ -26,25 +26,25 @@ def broker(settings: Settings) -> list[Child]:
 def programs(settings: Settings, address: str) -> list[Child]:
     """The programs of ours, in the order they start; they stop in the reverse one.
 
-    -P: never import from the directory a person happens to be in.
+    -P: never import from the directory a person happens to be in. Workers get Celery's warm stop, which ends
+    with the last running job; its soft one sleeps its whole time out, however little there is to wait for.
     """
     python, env = [sys.executable, "-P", "-m"], environment(settings)
     celery = [*python, "celery", "-A", "workers.app"]
     worker = ["worker", "--without-gossip", "--without-mingle", "--loglevel", settings.log_level]
-    soft = {**env, "REMAP_SIGTERM": "SIGQUIT"}
     players = ["-Q", "checks,matches", "-c", str(settings.workers), "-P", "prefork", "-n", "players@%h"]
     desk = ["-Q", "desk", "-c", "1", "-P", "solo", "-n", "desk@%h"]
     ticks = str(settings.data_dir / "run" / "beat-schedule")
     beat = ["beat", "--schedule", ticks, "--pidfile=", "--loglevel", settings.log_level]
     api = [
-        *python, "granian", "--interface", "wsgi", "--http", "1", "--no-ws", "--log-level", settings.log_level,
+        *python, "granian", "--interface", "wsgi", "--http", "1", "--log-level", settings.log_level,
         "--host", settings.host, "--port", str(settings.port), "--workers", "1",
         "--blocking-threads", "32", "--workers-kill-timeout", "2", "--factory", "api.app:create_app",
     ]  # fmt: skip
     return [
-        Child("players", [*celery, *worker, *players], soft, grace=settings.stop_seconds + 1.5),
-        Child("api", api, env, ready=lambda: serves(address), grace=3.0),
-        Child("desk", [*celery, *worker, *desk], soft, grace=2.0),
+        Child("players", [*celery, *worker, *players], env, grace=settings.stop_seconds + 1.0),
+        Child("api", api, env, ready=lambda: serves(address), grace=2.5),
+        Child("desk", [*celery, *worker, *desk], env, grace=2.5),
         Child("beat", [*celery, *beat], env, grace=1.5),
     ]
 

@@ -133,7 +133,11 @@ def lock_path(settings: Settings) -> Path:
 
 
 def _lives(pid: object) -> bool:
-    return isinstance(pid, int) and Path(f"/proc/{pid}").exists()
+    """Whether that process is there and not merely waiting to be forgotten by its parent."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def _taken(directory: Path, taken: AlreadyRunning) -> str:

@@ -42,16 +42,19 @@ def refused(data: Path, *options: str, **env: str) -> str:
 
 
 def programs_of(data: Path) -> dict[int, str]:
-    """Every living process that was started for this data directory, whoever its parent is now."""
+    """Every living process that was started for this data directory, whoever its parent is now.
+
+    Known by its environment, or by its working directory where it has written over the former.
+    """
     found = {}
     for place in Path("/proc").glob("[0-9]*"):
         try:
             state = (place / "stat").read_text().rpartition(")")[2].split()[0]
-            mine = f"RAGE_DATA_DIR={data}".encode() in (place / "environ").read_bytes().split(b"\0")
+            told = f"RAGE_DATA_DIR={data}".encode() in (place / "environ").read_bytes().split(b"\0")
+            if state != "Z" and (told or (place / "cwd").readlink().is_relative_to(data)):
+                found[int(place.name)] = (place / "cmdline").read_text().replace("\0", " ").strip()
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue
-        if mine and state != "Z":
-            found[int(place.name)] = (place / "cmdline").read_text().replace("\0", " ").strip()
     return found
 
 
@@ -208,6 +211,7 @@ def test_up_serves_restarts_what_is_killed_and_leaves_nothing(
     assert first.address in said
     for name in ("valkey-server", "granian", "celery"):
         killed = first.leader(name)
+        assert killed, f"no {name} among {programs_of(tmp_path)}"
         os.kill(killed, signal.SIGKILL)
         assert eventually(lambda of=name, old=killed: first.leader(of) not in (0, old))  # type: ignore[misc]
     assert eventually(lambda: _serves(first))
