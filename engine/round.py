@@ -15,7 +15,6 @@ from engine.cards import (
     CHALLENGE,
     CHANGE,
     COLOUR,
-    COLOUR_NAMES,
     FIRST_COLOUR,
     FIRST_WILD,
     NO,
@@ -28,6 +27,7 @@ from engine.cards import (
 )
 from engine.law import Law
 from engine.pile import Pile
+from engine.reasons import REASONS
 from engine.scoring import round_points
 from engine.switches import Change
 from engine.trick import STRENGTH
@@ -157,7 +157,7 @@ class Round:
         if self.kind == OVER:
             return "the round is over"
         if move is None or move not in self.legal():
-            return _REASONS[self.kind](self, move)
+            return REASONS[self.kind](self, move)
         return None
 
     def await_colour(self, colours: list[int]) -> None:
@@ -267,30 +267,3 @@ class Round:
             self.trump_turned()
         if len(self.tricks) == self.hand_size:
             self.kind = OVER
-
-
-def _wrong_bid(game: Round, move: int | None) -> str:
-    return f"a bid is due: a whole number from 0 to {game.hand_size}"
-
-
-def _wrong_play(game: Round, move: int | None) -> str:
-    if move is None or CARD[move] not in game.held(game.seat):
-        return "a card of the hand is due"
-    suited = game.lead != NO_COLOUR and game.law.forced and game.hands[game.seat][game.lead]
-    if suited and (CARD[move] < FIRST_WILD or not game.law.any_time):
-        return f"must follow {COLOUR_NAMES[game.lead]}"
-    if CARD[move] == WILD and game.actions is not game.law.actions:
-        return "this trick holds a Wild already"
-    return "a Wild must be called as one of the legal choices"
-
-
-def _wrong_colour(game: Round, move: int | None) -> str:
-    names = [COLOUR_NAMES[choice - FIRST_COLOUR] for choice in game.choices]
-    return "a colour is due: " + ", ".join(names)
-
-
-def _wrong_answer(game: Round, move: int | None) -> str:
-    return "an answer is due: true to challenge, or false"
-
-
-_REASONS = {BID: _wrong_bid, PLAY: _wrong_play, TRUMP: _wrong_colour, CHALLENGE: _wrong_answer}
