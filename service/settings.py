@@ -112,7 +112,7 @@ class Settings:
     log_level: str = _setting("info", _level, f"how much is logged: {', '.join(LOG_LEVELS)}")
     public_read: bool = _setting("true", _switch, "whether anyone may read without a token")
     open_registration: bool = _setting("true", _switch, "whether anyone may make an account")
-    lease_seconds: int = _setting("30", _number(5, 3600), "how long a silent worker keeps its matches")
+    lease_seconds: int = _setting("15", _number(5, 3600), "seconds a silent worker keeps its match")
     chunk_ms: int = _setting("1000", _number(50, 60_000), "playing time aimed at in one job, in milliseconds")
     reap_seconds: int = _setting("2", _number(1, 600), "how often lost work is looked for and sent again")
     stop_seconds: int = _setting("5", _number(0, 3600), "time a stopping worker gives the matches it plays")

@@ -23,8 +23,10 @@ def _log(**_: Any) -> None:
 
 @worker_process_init.connect
 def _open(**_: Any) -> None:
-    """In a child, after the fork: a core of its own, then a workshop of its own."""
-    number = current_process().index
+    """In a child that plays, after the fork: a core of its own, then a workshop of its own."""
+    number = getattr(current_process(), "index", None)
+    if number is None:  # the desk works in the one process it has, and plays nothing
+        return
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[number % len(cores)]})
     workshop.open_for_matches(settings, number)
