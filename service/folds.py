@@ -8,7 +8,6 @@ from sqlalchemy import Connection, Row, select, tuple_
 from service import paging, results, tournaments
 from service import standings as numbers
 from service.errors import NotFound
-from service.results import Seated
 from service.tables import match, seat
 from service.tables import tournament as tournament_rows
 from service.tournaments import OVER, Entrant
@@ -132,19 +131,7 @@ def _played(arena: Arena, tournament_id: str) -> tuple[list[Entrant], list[numbe
             raise NotFound(f"no tournament {tournament_id}")
         listed = tournaments.entrants(db, tournament_id)
         found = results.of_tournament(db, tournament_id)
-    return listed, [_plain(each) for each in found], row.players if row.duplicate else 1
-
-
-def _plain(each: Seated) -> numbers.Result:
-    return numbers.Result(
-        group=each.group,
-        entrants=each.entrants,
-        counted=each.counted,
-        exact_bids=each.exact_bids,
-        places=each.places,
-        faults=each.faults,
-        out=each.out,
-    )
+    return listed, [each.result for each in found], row.players if row.duplicate else 1
 
 
 def _finished_after(db: Connection, tournament_id: str, start: list[Any]) -> "list[Row[Any]]":

@@ -158,7 +158,7 @@ def refit(arena: Arena, rules_key: str, players: int) -> bool:
 
 
 def _games(tournament_id: str, found: list[results.Seated]) -> list[Game]:
-    return [Game((tournament_id, each.group), each.versions, each.places) for each in found]
+    return [Game((tournament_id, each.result.group), each.versions, each.result.places) for each in found]
 
 
 def _store(work: Work, rules_key: str, players: int, matches: int, lines: list[dict[str, Any]]) -> None:

@@ -7,22 +7,16 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
+from service.standings import Result
 from service.tables import entrant, match, seat, tournament
 
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """A finished match: `number` and `group` in its tournament, then one value a seat in seat order."""
+    """A finished match and, in seat order, which versions played it."""
 
-    number: int
-    group: int
-    entrants: tuple[int, ...]
+    result: Result
     versions: tuple[str, ...]
-    counted: tuple[int, ...]
-    exact_bids: tuple[int, ...]
-    places: tuple[int, ...]
-    faults: tuple[int, ...]
-    out: tuple[bool, ...]
 
 
 def of_tournament(db: Connection, tournament_id: str) -> list[Seated]:
@@ -46,8 +40,8 @@ def whole_groups(found: list[Seated], size: int) -> list[Seated]:
     """Without the matches of groups that are not whole."""
     played: dict[int, int] = {}
     for each in found:
-        played[each.group] = played.get(each.group, 0) + 1
-    return [each for each in found if played[each.group] == size]
+        played[each.result.group] = played.get(each.result.group, 0) + 1
+    return [each for each in found if played[each.result.group] == size]
 
 
 def count_done(db: Connection, rules_key: str, players: int) -> int:
@@ -74,19 +68,18 @@ def _select() -> "Select[Any]":
 
 
 def _matches(db: Connection, query: "Select[Any]") -> Iterator[Seated]:
-    for number, rows in groupby(db.execute(query), key=lambda row: row.number):
-        yield _seated(number, list(rows))
+    for _, rows in groupby(db.execute(query), key=lambda row: row.number):
+        yield _seated(list(rows))
 
 
-def _seated(number: int, rows: "list[Row[Any]]") -> Seated:
-    return Seated(
-        number=number,
+def _seated(rows: "list[Row[Any]]") -> Seated:
+    result = Result(
         group=rows[0].deal_group,
         entrants=tuple(row.entrant for row in rows),
-        versions=tuple(row.version_id for row in rows),
         counted=tuple(row.counted for row in rows),
         exact_bids=tuple(row.exact_bids for row in rows),
         places=tuple(row.place for row in rows),
         faults=tuple(row.faults for row in rows),
         out=tuple(row.out for row in rows),
     )
+    return Seated(result, tuple(row.version_id for row in rows))
