@@ -1,0 +1,102 @@
+"""The web application: endpoints, refusals, headers and the request's log line, put together."""
+
+import os
+import re
+import secrets
+import time
+from typing import Any
+
+import structlog
+from flask import Flask, Response, current_app, g, request
+
+from api import accounts, bots, errors, matches, once, ops, pages, rankings, rules, tournaments
+from api.blueprint import Api, IdConverter, convert_id
+from service import log
+from service.settings import Settings
+from service.work import Arena
+
+TITLE = "Rage Arena"
+VERSION = "1"  # of the API; the first part of every path says it too
+ROOM_FOR_FORM = 64 << 10  # bytes a form may have beside the bot
+LARGEST_JSON = 1 << 20
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+TOKEN_SCHEME = {"type": "http", "scheme": "bearer", "description": "An account's token"}
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+}
+
+logger = structlog.get_logger("api")
+
+
+def create_app(settings: Settings | None = None, arena: Arena | None = None) -> Flask:
+    """The application. Without arguments it is set up from the environment, and sets up the log."""
+    if settings is None and arena is None:
+        settings = Settings.from_environment(os.environ)
+        log.setup(settings.log_level)
+    if arena is None:
+        assert settings is not None
+        arena = Arena.open(settings)
+    app = Flask("api", template_folder="templates", static_folder="static")
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.url_map.converters["id"] = IdConverter
+    app.config["MAX_CONTENT_LENGTH"] = arena.settings.upload_bytes + ROOM_FOR_FORM
+    app.extensions.update(arena=arena, figures=ops.Figures(arena), strangers=once.Strangers(arena.clock))
+    app.before_request(_begin)
+    app.after_request(_finish)
+    _register(app)
+    return app
+
+
+def _register(app: Flask) -> None:
+    errors.register(app)
+    app.config.update(API_TITLE=TITLE, API_VERSION=VERSION, OPENAPI_VERSION="3.1.0")
+    api = Api(app, spec_kwargs={"info": {"description": pages.ABOUT}})
+    api.register_converter(IdConverter, convert_id)
+    api.spec.components.security_scheme("token", TOKEN_SCHEME)
+    for part in (accounts, bots, tournaments, matches, rankings, rules):
+        api.register_blueprint(part.blp)
+    app.register_blueprint(ops.blp)
+    app.register_blueprint(pages.blp)
+    app.extensions["openapi"] = api.spec.to_dict()
+
+
+def _begin() -> None:
+    given = request.headers.get("X-Request-ID", "")
+    g.request_id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+    g.began = time.perf_counter()
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(request=g.request_id)
+    if request.mimetype != "multipart/form-data":
+        request.max_content_length = LARGEST_JSON
+
+
+def _finish(answer: Response) -> Response:
+    answer.headers["X-Request-ID"] = g.request_id
+    for name, value in HEADERS.items():
+        answer.headers.setdefault(name, value)
+    answer.headers.setdefault("Cache-Control", _cache_control(answer))
+    answer.vary.add("Authorization")
+    _note(answer)
+    return answer
+
+
+def _cache_control(answer: Response) -> str:
+    """What has an ETag may be kept and must be asked about; what a token was sent for, by its sender only."""
+    if "ETag" not in answer.headers:
+        return "no-store"
+    return "private, no-cache" if "Authorization" in request.headers else "no-cache"
+
+
+def _note(answer: Response) -> None:
+    seconds = time.perf_counter() - g.began
+    endpoint = request.endpoint or "none"
+    figures: ops.Figures = current_app.extensions["figures"]
+    figures.note(request.method, endpoint, answer.status_code, seconds)
+    facts: dict[str, Any] = {"method": request.method, "path": request.path, "status": answer.status_code}
+    logger.info("request", **facts, endpoint=endpoint, ms=round(1000 * seconds, 1))

@@ -1,0 +1,91 @@
+"""A tournament's events as they happen (Server-Sent Events), to a bounded number of listeners."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime
+
+from flask import Response, request
+
+from api.schemas.fields import rfc3339
+from service import folds
+from service.errors import ServiceError, TooMany, Unavailable
+from service.folds import Event
+from service.work import Arena
+
+MOST_STREAMS = 16  # half the server's threads: each listener holds one
+LOOK_EVERY = 0.5  # seconds
+HEARTBEAT_EVERY = 10.0  # seconds; also how a listener that went away is noticed
+TRY_AGAIN = 5  # seconds
+
+_room = threading.BoundedSemaphore(MOST_STREAMS)
+
+
+def stream(arena: Arena, tournament_id: str) -> Response:
+    """The answer to a listener; 204 if it knows all there is, 503 if there are too many already."""
+    after = request.headers.get("Last-Event-ID") or None
+    first = folds.events_since(arena, tournament_id, after)
+    if after is not None and folds.over(first) and not _results(first):
+        return Response(status=204)
+    if request.method == "HEAD":
+        return Response(content_type="text/event-stream")
+    if not _room.acquire(blocking=False):
+        raise Busy("too many listeners; ask for the tournament itself now and then")
+    answer = Response(_told(arena, tournament_id, first), content_type="text/event-stream")
+    answer.headers["X-Accel-Buffering"] = "no"  # a proxy must pass events on at once
+    answer.call_on_close(_room.release)
+    return answer
+
+
+class Busy(Unavailable, TooMany):
+    """Every listener's place is taken."""
+
+    def __init__(self, message: str) -> None:
+        TooMany.__init__(self, message, retry_after=TRY_AGAIN)
+
+
+def _told(arena: Arena, tournament_id: str, events: list[Event]) -> Iterator[bytes]:
+    known: dict[str, object] = {}
+    spoken = time.monotonic()
+    yield b"retry: 2000\n\n"
+    while True:
+        news = b"".join(written(event) for event in events if _is_new(event, known))
+        now = time.monotonic()
+        if news or now - spoken >= HEARTBEAT_EVERY:
+            spoken = now
+            yield news or b": still here\n\n"
+        if folds.over(events):
+            return
+        if not _results(events):
+            time.sleep(LOOK_EVERY)
+        try:
+            events = folds.events_since(arena, tournament_id, events[-1].id)
+        except ServiceError:
+            return  # the listener comes again and is told then what is wrong
+
+
+def _is_new(event: Event, known: dict[str, object]) -> bool:
+    """Results come once; progress and status are told every time, and passed on when they changed."""
+    if event.type == "result":
+        return True
+    said = {name: value for name, value in event.data.items() if name != "eta"}  # a guess is no news
+    new = known.get(event.type) != said
+    known[event.type] = said
+    return new
+
+
+def _results(events: list[Event]) -> bool:
+    return any(event.type == "result" for event in events)
+
+
+def written(event: Event) -> bytes:
+    """An event as it goes over the wire."""
+    data = json.dumps(event.data, default=_plain)
+    return f"id: {event.id}\nevent: {event.type}\ndata: {data}\n\n".encode()
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    raise TypeError(f"{type(value)} in an event")

@@ -1,0 +1,179 @@
+"""Shapes of tournaments and what follows from their matches."""
+
+from marshmallow import fields, validate
+
+from api.schemas.fields import (
+    Answer,
+    PageQuery,
+    Schema,
+    Start,
+    Switch,
+    Text,
+    Whole,
+    choice,
+    flag,
+    free,
+    many,
+    moment,
+    nested,
+    number,
+    one_of,
+    text,
+    whole,
+)
+from service.limits import Limits
+from service.spec import FORMATS, MOST_DEALS, MOST_ENTRANTS, MOST_MEETINGS
+from service.tournaments import STATUSES
+
+ENTRANT = "bot_k4m2xw9tq7bn"
+RULES = {"preset": "fundex", "secret_bids": True}
+LIMITS = {"decision_ms": 1000, "match_cpu_ms": 5000}
+
+
+class NewTournament(Schema):
+    """What a tournament is made of; what is left out has the default named here."""
+
+    name = Text(
+        required=True,
+        validate=validate.Length(max=500, error="must be one line of 1 to 120 printable characters"),
+        metadata={"description": "one line", "example": "Autumn open"},
+    )
+    format = one_of(FORMATS, "how entrants meet")
+    entrants = fields.List(
+        Text(validate=validate.Length(1, 100, error="must be a bot's id, or BOT:VERSION")),
+        required=True,
+        validate=validate.Length(2, MOST_ENTRANTS, error=f"must be 2 to {MOST_ENTRANTS} bots"),
+        error_messages={"required": "is missing", "invalid": "must be a list of bots"},
+        metadata={
+            "description": "bots (each with its newest ready version at the start), or BOT:VERSION",
+            "example": [ENTRANT, "bot_h7d2mpq4xz8w:3", "bot_t5rw3kcz9ynb", "bot_q2vx8jm6fhsd"],
+        },
+    )
+    rules = fields.Dict(
+        error_messages={"invalid": 'must be an object such as {"preset": "fundex"}'},
+        metadata={"description": "a preset and its switches, see /rules; default fundex", "example": RULES},
+    )
+    players = Whole(2, 11, metadata={"description": "seats at a table; default 4", "example": 4})
+    deals = Whole(1, MOST_DEALS, metadata={"description": "deals each table plays; default 1", "example": 20})
+    duplicate = Switch(
+        metadata={
+            "description": "whether every deal is played once from each seat rotation; default true",
+            "example": True,
+        }
+    )
+    meetings = Whole(
+        1, MOST_MEETINGS, metadata={"description": "least tables a pair shares; default 1", "example": 1}
+    )
+    seed = Text(
+        allow_none=True,
+        validate=validate.Length(1, 200, error="must be one line of 1 to 200 printable characters"),
+        metadata={
+            "description": "draws the schedule, never the deals; default: drawn",
+            "example": "anything",
+        },
+    )
+    start_at = Start(
+        allow_none=True,
+        metadata={
+            "description": 'a time (RFC 3339), or "manual": by /start. Default, or a time that is past: now',
+            "example": "2030-12-01T18:00:00Z",
+        },
+    )
+    limits = fields.Dict(
+        error_messages={"invalid": 'must be an object such as {"decision_ms": 1000}'},
+        metadata={
+            "description": "what a bot may use; others than: "
+            + ", ".join(Limits.__slots__)
+            + " do not exist",
+            "example": LIMITS,
+        },
+    )
+
+
+class TournamentQuery(PageQuery):
+    """Which tournaments."""
+
+    status = one_of(STATUSES, "only those in this state")
+
+
+class FormatQuery(Schema):
+    """JSON or a table for a spreadsheet."""
+
+    format = one_of(("json", "csv"), "csv: a table for a spreadsheet", load_default="json")
+
+
+class EntrantAnswer(Answer):
+    """Who plays."""
+
+    number = whole("from 0; names it in standings and matches", 0)
+    bot_id = text("which bot", ENTRANT)
+    version = whole("which version; null until the start fixes it", 3, null=True)
+    name = text("the bot's name", "spy")
+    owner = text("its author's account", "ada")
+
+
+class ProgressAnswer(Answer):
+    """How far it is."""
+
+    played = whole("matches done", 120)
+    total = whole("matches in all", 480)
+    failed = whole("matches given up, no bot's fault", 0)
+    faults = whole("faults of bots", 2)
+    eta = moment("when it may be over, by the pace so far", null=True)
+
+
+class TournamentAnswer(Answer):
+    """A tournament."""
+
+    id = text("opaque", "t_k4m2xw9tq7bn")
+    name = text("as it is shown", "Autumn open")
+    owner = text("the organiser's account", "ada")
+    owner_id = text("the account", "acc_k4m2xw9tq7bn")
+    format = choice("how entrants meet", FORMATS)
+    status = choice("where it stands", STATUSES)
+    reason = text("why it was cancelled", None, null=True)
+    rules = free("a preset and its switches", RULES)
+    players = whole("seats at a table", 4)
+    deals = whole("deals each table plays", 20)
+    duplicate = flag("whether every deal is played once from each seat rotation", True)
+    meetings = whole("least tables a pair shares", 1)
+    limits = free("what a bot may use", LIMITS)
+    seed = text("what the schedule was drawn with", "anything")
+    secret_hash = text("SHA-256 of the secret that all deals follow from", "9f86d081884c7d65…")
+    secret = text("the secret itself, once it is over", None, null=True)
+    start_at = moment("when it starts; null: when its owner says so", null=True)
+    created_at = moment("when it was made")
+    started_at = moment("when it started", null=True)
+    finished_at = moment("when it was over", null=True)
+    progress = nested(ProgressAnswer, "how far it is")
+    entrants = many(EntrantAnswer, "who plays; empty in lists")
+
+
+class StandingAnswer(Answer):
+    """A line of the standings."""
+
+    place = whole("1 is best; equals share one", 1)
+    entrant = whole("its number", 0)
+    bot_id = text("which bot", ENTRANT)
+    version = whole("which version", 3, null=True)
+    name = text("the bot's name", "spy")
+    points = whole("points in all", 4210)
+    average = number("points a match", 52.6)
+    wins = number("matches won; shared ones count as a part", 31.5)
+    exact_bids = whole("bids made exactly", 402)
+    faults = whole("faults in these matches", 0)
+    matches = whole("matches that count: those of whole deal groups", 80)
+
+
+class PairAnswer(Answer):
+    """What two entrants did to each other."""
+
+    a = whole("an entrant's number", 0)
+    b = whole("another's", 1)
+    a_name = text("its bot", "spy")
+    b_name = text("the other's bot", "counter")
+    games = whole("matches together", 80)
+    difference = number("average of a's points minus b's", 4.2)
+    wins_a = whole("matches a ended above b", 46)
+    wins_b = whole("matches b ended above a", 31)
+    ties = whole("matches they were level", 3)

@@ -1,0 +1,102 @@
+"""Tournaments over HTTP."""
+
+from typing import Any
+
+from flask import Response, url_for
+
+from api import events
+from api.blueprint import Blueprint
+from api.context import account, arena
+from api.rows import table, whole_list
+from api.schemas.fields import page_of
+from api.schemas.tournaments import (
+    FormatQuery,
+    NewTournament,
+    PairAnswer,
+    StandingAnswer,
+    TournamentAnswer,
+    TournamentQuery,
+)
+from service import folds
+from service import tournaments as verbs
+from service.paging import Page
+from service.tournaments import Tournament
+
+blp = Blueprint("tournaments", "Tournaments, their standings and events")
+ONE = "/tournaments/<id:tournament_id>"
+
+
+@blp.get("/tournaments", page_of(TournamentAnswer), query=TournamentQuery)
+def list_tournaments(query: dict[str, Any]) -> Page[Tournament]:
+    """Tournaments, newest first"""
+    return verbs.tournaments(arena(), **query)
+
+
+@blp.post("/tournaments", TournamentAnswer, status=201, body=NewTournament)
+def create_tournament(body: dict[str, Any]) -> tuple[Tournament, dict[str, str]]:
+    """Make a tournament
+
+    Everything is checked now. It starts at once unless `start_at` says otherwise.
+    """
+    made = verbs.create(arena(), account(), body)
+    return made, {"Location": url_for("tournaments.show_tournament", tournament_id=made.id)}
+
+
+@blp.get(ONE, TournamentAnswer, cached=True)
+def show_tournament(tournament_id: str) -> Tournament:
+    """A tournament with its entrants and how far it is"""
+    return verbs.tournament(arena(), tournament_id)
+
+
+@blp.get(f"{ONE}/standings", page_of(StandingAnswer), query=FormatQuery, also="text/csv", cached=True)
+def standings(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Response:
+    """Who stands where, while it is running too
+
+    Only whole groups of matches on one deal count, so that nobody is ahead by having played more.
+    """
+    rows = folds.standings_of(arena(), tournament_id)
+    if query["format"] == "csv":
+        return table(f"standings-{tournament_id}", StandingAnswer, rows)
+    return whole_list(rows)
+
+
+@blp.get(f"{ONE}/crosstable", page_of(PairAnswer), query=FormatQuery, also="text/csv", cached=True)
+def crosstable(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Response:
+    """Every pair of entrants that met"""
+    rows = folds.crosstable_of(arena(), tournament_id)
+    if query["format"] == "csv":
+        return table(f"crosstable-{tournament_id}", PairAnswer, rows)
+    return whole_list(rows)
+
+
+@blp.get(f"{ONE}/events", None, stream=True)
+def tournament_events(tournament_id: str) -> Response:
+    """Server-Sent Events: progress, results, status
+
+    Resumes after `Last-Event-ID`, ends with the tournament; 204 when nothing is left to be told.
+    """
+    return events.stream(arena(), tournament_id)
+
+
+@blp.post(f"{ONE}/start", TournamentAnswer)
+def start_tournament(tournament_id: str) -> Tournament:
+    """Start now"""
+    return verbs.start(arena(), account(), tournament_id)
+
+
+@blp.post(f"{ONE}/pause", TournamentAnswer)
+def pause_tournament(tournament_id: str) -> Tournament:
+    """Begin no more matches for now; those being played are finished"""
+    return verbs.pause(arena(), account(), tournament_id)
+
+
+@blp.post(f"{ONE}/resume", TournamentAnswer)
+def resume_tournament(tournament_id: str) -> Tournament:
+    """Go on after a pause"""
+    return verbs.resume(arena(), account(), tournament_id)
+
+
+@blp.post(f"{ONE}/cancel", TournamentAnswer)
+def cancel_tournament(tournament_id: str) -> Tournament:
+    """Stop for good; what was played stays"""
+    return verbs.cancel(arena(), account(), tournament_id)
