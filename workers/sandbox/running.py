@@ -1,8 +1,8 @@
 """One bot's running sandbox as the worker sees it: three pipes, its clocks, and its end."""
 
 import contextlib
-import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -100,7 +100,7 @@ class Running:
             self.cpu_ns()
             self._kill()
             if not self._wait(5.0):
-                self.outer.kill()
+                self._kill_outer()
                 self._wait(5.0)
         self._tidy()
         if self._ending is None:
@@ -117,7 +117,11 @@ class Running:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.init, signal.SIGKILL)
         else:
-            self.outer.kill()
+            self._kill_outer()
+
+    def _kill_outer(self) -> None:
+        if self._ending is None:  # Popen.kill would reap it, and its children's CPU would be lost
+            os.kill(self.outer.pid, signal.SIGKILL)
 
     def _wait(self, seconds: float) -> bool:
         if self._ending is not None:
@@ -227,11 +231,9 @@ class Running:
 
 
 def _said(told: bytes, name: str) -> int | None:
-    for line in told.splitlines():
-        with contextlib.suppress(ValueError):
-            if name in (document := json.loads(line)):
-                return int(document[name])
-    return None
+    """A number out of bubblewrap's report, which may break off in the middle; each number comes whole."""
+    found = re.search(rb'"%s": (\d+)' % name.encode(), told)
+    return int(found[1]) if found else None
 
 
 def _ready(descriptor: int, seconds: float) -> bool:
