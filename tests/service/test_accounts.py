@@ -69,9 +69,7 @@ def test_the_first_admin_is_made_once(arena: Arena) -> None:
 
 
 def test_closed_registration_is_open_to_an_admin_only(arena: Arena) -> None:
-    settings = Settings.from_environment(
-        {"RAGE_DATA_DIR": str(arena.settings.data_dir), "RAGE_OPEN_REGISTRATION": "false"}
-    )
+    settings = Settings.from_environment({**arena.settings.environment(), "RAGE_OPEN_REGISTRATION": "false"})
     closed = Arena.open(settings, arena.queue)
     with pytest.raises(Forbidden):
         accounts.register(closed, name="Eve")
