@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import marshmallow as ma
 from flask import Request
@@ -17,8 +17,12 @@ FORM = "multipart"
 class Parser(FlaskParser):
     """webargs with our refusals, and forms whose fields and files are one mapping."""
 
-    DEFAULT_UNKNOWN_BY_LOCATION: ClassVar = {"json": ma.RAISE, "query": ma.RAISE, FORM: ma.RAISE}
-    __location_map__: ClassVar = dict(FlaskParser.__location_map__, **{FORM: "load_multipart"})
+    DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {  # noqa: RUF012
+        "json": ma.RAISE,
+        "query": ma.RAISE,
+        FORM: ma.RAISE,
+    }
+    __location_map__: dict[str, Any] = {**FlaskParser.__location_map__, FORM: "load_multipart"}  # noqa: RUF012
 
     def load_json(self, req: Request, schema: ma.Schema) -> Any:
         return read_json(req)

@@ -33,6 +33,11 @@ STATUSES: Mapping[type[ServiceError], HTTPStatus] = {
     TooMany: HTTPStatus.TOO_MANY_REQUESTS,
     Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
+DETAILS = {
+    404: "There is nothing at this path; /docs lists what there is.",
+    405: "This path does not know this method; the header Allow lists those it knows.",
+    413: "The body is larger than is allowed here.",
+}
 SET_HERE = {"content-type", "content-length"}
 
 log = structlog.get_logger(__name__)
@@ -86,7 +91,7 @@ def _refused_by_flask(error: HTTPException) -> Any:
     given = error.get_response()
     if error.code is None or error.code < 400:
         return given  # a redirection is no problem
-    answer = problem(error.code, error.description or "")
+    answer = problem(error.code, DETAILS.get(error.code) or error.description or "")
     for name, value in given.headers.items():  # Allow of a 405 and the like
         if name.lower() not in SET_HERE:
             answer.headers.add(name, value)

@@ -1,0 +1,175 @@
+"""A client of the HTTP API on the standard library alone: for the command, the demo and tests."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from api.transport import Answer, ClientError, Json, ProblemError, TookTooLong, Transport, Unreachable
+
+__all__ = ["OVER", "Answer", "Client", "ClientError", "ProblemError", "TookTooLong", "Unreachable"]
+
+OVER = ("finished", "cancelled")
+LOOK_EVERY = 0.2  # seconds
+
+
+class Client(Transport):
+    """One server, and the token calls are made with."""
+
+    # Accounts and bots.
+
+    def register(self, name: str) -> Json:
+        """Make an account; its token is this client's from now on."""
+        made = self.post("/accounts", {"name": name})
+        self.token = made["token"]
+        return made
+
+    def whoami(self) -> Json:
+        """Whose token this is."""
+        return self.get("/accounts/me")
+
+    def submit(
+        self, name: str, filename: str, content: bytes, *, description: str = "", public_source: bool = False
+    ) -> Json:
+        """Upload a new bot."""
+        fields = {"name": name, "public_source": json.dumps(public_source)}
+        if description:
+            fields["description"] = description
+        return self.send_form("/bots", fields, filename, content)
+
+    def submit_file(self, path: str | Path, name: str | None = None, **options: Any) -> Json:
+        """Upload a file as a new bot, by default under the file's name."""
+        file = Path(path)
+        return self.submit(name or file.stem, file.name, file.read_bytes(), **options)
+
+    def add_version(self, bot_id: str, filename: str, content: bytes) -> Json:
+        """Upload the next version of a bot."""
+        return self.send_form(f"/bots/{quote(bot_id)}/versions", {}, filename, content)
+
+    def bots(self, **query: Any) -> Iterator[Json]:
+        """Bots, newest first; `owner`, `name`, `status` choose."""
+        return self.pages("/bots", **query)
+
+    def bot(self, bot_id: str) -> Json:
+        """One bot with its versions."""
+        return self.get(f"/bots/{quote(bot_id)}")
+
+    def version(self, bot_id: str, number: int) -> Json:
+        """One version, with the report of its check."""
+        return self.get(f"/bots/{quote(bot_id)}/versions/{number}")
+
+    def code(self, bot_id: str, number: int) -> bytes:
+        """The upload as it was sent."""
+        return self.read(f"/bots/{quote(bot_id)}/versions/{number}/code").content
+
+    def faults(self, bot_id: str, number: int) -> Iterator[Json]:
+        """What went wrong in matches."""
+        return self.pages(f"/bots/{quote(bot_id)}/versions/{number}/faults")
+
+    def retire(self, bot_id: str) -> None:
+        """Enter it no more."""
+        self.call("DELETE", f"/bots/{quote(bot_id)}")
+
+    def rating_history(self, bot_id: str) -> list[Json]:
+        """A bot's ratings over time."""
+        return list(self.get(f"/bots/{quote(bot_id)}/rating")["items"])
+
+    def wait_ready(self, bot_id: str, number: int | None = None, *, seconds: float = 60.0) -> Json:
+        """The version once its check is done, ready or rejected; by default the newest."""
+        chosen = number or self.bot(bot_id)["version"]
+        return self._wait(
+            lambda: self.version(bot_id, chosen),
+            lambda version: version["status"] != "checking",
+            seconds,
+            f"the check of {bot_id} is not done",
+        )
+
+    # Tournaments and matches.
+
+    def create_tournament(self, **spec: Any) -> Json:
+        """Make a tournament; the fields are those of the API."""
+        return self.post("/tournaments", spec)
+
+    def tournaments(self, **query: Any) -> Iterator[Json]:
+        """Tournaments, newest first."""
+        return self.pages("/tournaments", **query)
+
+    def tournament(self, tournament_id: str) -> Json:
+        """One tournament with entrants and progress."""
+        return self.get(f"/tournaments/{quote(tournament_id)}")
+
+    def start(self, tournament_id: str) -> Json:
+        """Start it now."""
+        return self.post(f"/tournaments/{quote(tournament_id)}/start")
+
+    def pause(self, tournament_id: str) -> Json:
+        """Begin no more matches for now."""
+        return self.post(f"/tournaments/{quote(tournament_id)}/pause")
+
+    def resume(self, tournament_id: str) -> Json:
+        """Go on."""
+        return self.post(f"/tournaments/{quote(tournament_id)}/resume")
+
+    def cancel(self, tournament_id: str) -> Json:
+        """Stop it for good."""
+        return self.post(f"/tournaments/{quote(tournament_id)}/cancel")
+
+    def standings(self, tournament_id: str) -> list[Json]:
+        """Who stands where."""
+        return list(self.get(f"/tournaments/{quote(tournament_id)}/standings")["items"])
+
+    def crosstable(self, tournament_id: str) -> list[Json]:
+        """Every pair of entrants."""
+        return list(self.get(f"/tournaments/{quote(tournament_id)}/crosstable")["items"])
+
+    def events(self, tournament_id: str, *, after: str | None = None) -> Iterator[Json]:
+        """Events as they happen, `id`, `type` and `data`, until the tournament is over or the line breaks."""
+        headers = {"Last-Event-ID": after} if after else {}
+        return self.stream(f"/tournaments/{quote(tournament_id)}/events", headers)
+
+    def wait_over(
+        self,
+        tournament_id: str,
+        *,
+        seconds: float = 600.0,
+        seen: Callable[[Json], None] = lambda tournament: None,
+    ) -> Json:
+        """The tournament once it is over; `seen` gets it every time it was looked at."""
+
+        def over(tournament: Json) -> bool:
+            seen(tournament)
+            return tournament["status"] in OVER
+
+        return self._wait(
+            lambda: self.tournament(tournament_id), over, seconds, f"tournament {tournament_id} is not over"
+        )
+
+    def matches(self, tournament_id: str, **query: Any) -> Iterator[Json]:
+        """A tournament's matches in the order of its schedule."""
+        return self.pages(f"/tournaments/{quote(tournament_id)}/matches", **query)
+
+    def match(self, match_id: str) -> Json:
+        """One match."""
+        return self.get(f"/matches/{quote(match_id)}")
+
+    def record(self, match_id: str) -> Json:
+        """The whole game."""
+        return self.get(f"/matches/{quote(match_id)}/record")
+
+    def rankings(self, *, rules: str = "fundex", players: int = 4, at: str | None = None) -> Json:
+        """The rankings of one pool."""
+        return self.get("/rankings", rules=rules, players=players, at=at)
+
+    def _wait(
+        self, look: Callable[[], Json], done: Callable[[Json], bool], seconds: float, otherwise: str
+    ) -> Json:
+        limit = time.monotonic() + seconds
+        while True:
+            found = look()
+            if done(found):
+                return found
+            if time.monotonic() > limit:
+                raise TookTooLong(f"{otherwise} after {seconds:.0f} s")
+            time.sleep(LOOK_EVERY)

@@ -1,0 +1,99 @@
+"""`rage match`, `referee`, `verify`: single games."""
+
+import json
+import sys
+from typing import Any
+
+import click
+
+MISMATCH = 1
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+def referee(file: str) -> None:
+    """Settle one round: play the script in FILE (- reads standard input) and print the outcome as JSON.
+
+    \b
+    Exit status: 0 played, 1 an illegal move (named in the outcome), 2 a script that makes no sense.
+    """
+    from engine.referee import main
+
+    sys.exit(main([file]))
+
+
+@click.command()
+@click.argument("file", type=click.File("rb"))
+def verify(file: Any) -> None:
+    """Deal and play the record in FILE (- reads standard input) again, and compare everything.
+
+    FILE is JSON as from `rage match record` or `rage play --record`: one record, or one a line.
+
+    Exit status: 0 all is as the rules have it, 1 not, with the first discrepancy.
+    """
+    from engine.record import verify as discrepancy
+
+    records = _records(file.read())
+    for number, record in enumerate(records, start=1):
+        wrong = discrepancy(record)
+        if wrong is not None:
+            where = f"record {number}: " if len(records) > 1 else ""
+            click.echo(f"{where}{wrong}")
+            raise click.exceptions.Exit(MISMATCH)
+    click.echo("verified" if len(records) == 1 else f"verified {len(records)} records")
+
+
+def _records(content: bytes) -> list[Any]:
+    try:
+        try:
+            return [json.loads(content)]
+        except ValueError:
+            lines = [line for line in content.splitlines() if line.strip()]
+            if len(lines) < 2:
+                raise
+            return [json.loads(line) for line in lines]
+    except (ValueError, RecursionError) as error:
+        raise click.ClickException(f"not JSON: {error}") from None
+
+
+@click.group()
+def match() -> None:
+    """Look at single matches on a server."""
+
+
+@match.command()
+@click.argument("match_id", metavar="MATCH")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def show(match_id: str, as_json: bool) -> None:
+    """Show who sat where in MATCH and what came out."""
+    from api import results, saved, shown
+    from api.shown import Column
+
+    found = saved.client().match(match_id)
+    if as_json:
+        shown.as_json(found)
+        return
+    click.echo(f"{found['id']}: {found['status']}, deal {found['group']}, rotation {found['rotation']}")
+    columns = (Column("seat", True), Column("bot"), Column("points", True), Column("place", True),
+               Column("exact bids", True), Column("faults", True), Column("CPU ms", True))  # fmt: skip
+    rows = [
+        [seat["seat"], results.named(seat), seat["score"], seat["place"], seat["exact_bids"], seat["faults"],
+         seat["cpu_ms"]]
+        for seat in found["seats"]
+    ]  # fmt: skip
+    shown.table(columns, rows)
+    for fault in found["faults"]:
+        click.echo(f"fault: seat {fault['seat']}, round {fault['round']}: {fault['kind']}")
+
+
+@match.command()
+@click.argument("match_id", metavar="MATCH")
+def record(match_id: str) -> None:
+    """Print the whole game of MATCH as JSON.
+
+    \b
+    rage match record MATCH > game.json && rage verify game.json
+    """
+    from api import saved, shown
+
+    shown.as_json(saved.client().record(match_id))

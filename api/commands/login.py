@@ -1,0 +1,41 @@
+"""`rage login`: who you are, and where."""
+
+import click
+
+from api import saved
+from api.client import Client, ProblemError
+
+
+@click.command()
+@click.argument("url", default=saved.DEFAULT)
+@click.option("--register", "name", metavar="NAME", help="Make an account of this name there first.")
+@click.option("--token", help="Your token there; asked for if neither is given.")
+def login(url: str, name: str | None, token: str | None) -> None:
+    """Remember the server at URL and your token there, for all other commands.
+
+    \b
+    rage login http://127.0.0.1:8000 --register ada     a new account
+    rage login http://127.0.0.1:8000                    asks for the token you have
+
+    Both are kept in a file that only you can read.
+    """
+    if name and token:
+        raise click.UsageError("give --register or --token, not both")
+    token = token or (click.get_current_context().obj or {}).get("token")
+    client = Client(url)
+    if name:
+        client.register(name)
+    else:
+        client.token = token or click.prompt("Token", hide_input=True)
+    who = _whoami(client)
+    file = saved.save(saved.Login(client.url, client.token or ""))
+    click.echo(f"You are {who['name']} on {client.url}; kept in {file}")
+
+
+def _whoami(client: Client) -> dict[str, str]:
+    try:
+        return client.whoami()
+    except ProblemError as error:
+        if error.status == 401:
+            raise click.ClickException(f"{client.url} does not know this token: {error}") from error
+        raise

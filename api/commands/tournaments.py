@@ -1,0 +1,199 @@
+"""`rage tournament …`: organise and follow tournaments."""
+
+import json
+import time
+from typing import Any
+
+import click
+
+from api import results, saved, shown
+from api.client import OVER, Client, ClientError, ProblemError
+from api.commands.bots import resolve
+from api.shown import Column
+
+AGAIN = 1.0  # seconds before a broken line is taken up again
+MOST_BREAKS = 30
+
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+_one = click.argument("tournament_id", metavar="TOURNAMENT")
+
+
+@click.group()
+def tournament() -> None:
+    """Organise tournaments and follow them."""
+
+
+@tournament.command()
+@click.argument("name")
+@click.argument("entrants", nargs=-1, required=True, metavar="BOT BOT ...")
+@click.option(
+    "--rules", "rules_text", default="fundex", show_default=True, help="A preset, or JSON with switches."
+)
+@click.option("--players", type=click.IntRange(2, 11), default=4, show_default=True, help="Seats at a table.")
+@click.option(
+    "--deals", type=click.IntRange(1), default=20, show_default=True, help="Deals each table plays."
+)
+@click.option(
+    "--duplicate/--no-duplicate", default=True, show_default=True, help="Each deal from every seat."
+)
+@click.option("--meetings", type=click.IntRange(1), help="Least tables a pair of entrants shares.")
+@click.option("--seed", help="Draws the schedule; never the deals.")
+@click.option("--start-at", metavar="TIME", help='Such as 2030-12-01T18:00:00Z, or "manual". Default: now.')
+@click.option("--limits", "limits_text", metavar="JSON", help="Such as '{\"decision_ms\": 2000}'.")
+@click.option("--watch", "watching", is_flag=True, help="Follow it to its end.")
+@_as_json
+def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, **given: Any) -> None:
+    """Make a tournament called NAME between BOTs: ids or names, with :VERSION for a certain one.
+
+    \b
+    rage tournament create "Autumn open" spy random cautious counter --deals 50 --watch
+    """
+    client = saved.client()
+    spec = {key: value for key, value in given.items() if value is not None and not key.endswith("_text")}
+    spec["rules"] = _object(given["rules_text"], "--rules") or {"preset": given["rules_text"]}
+    if given["limits_text"]:
+        spec["limits"] = _object(given["limits_text"], "--limits")
+    made = client.create_tournament(
+        name=name, entrants=[resolve(client, entrant) for entrant in entrants], **spec
+    )
+    _show(made, as_json)
+    if watching:
+        follow(client, made["id"])
+        results.standings(client.standings(made["id"]))
+
+
+@tournament.command("list")
+@click.option("--status", help="Only those in this state: scheduled, running, paused, finished, cancelled.")
+@_as_json
+def list_(status: str | None, as_json: bool) -> None:
+    """List tournaments, newest first."""
+    found = list(saved.client().tournaments(status=status))
+    if as_json:
+        shown.as_json(found)
+        return
+    columns = (Column("id"), Column("name"), Column("organiser"), Column("status"), Column("played", True))
+    shown.table(columns, [_line(each) for each in found], empty="there are no such tournaments")
+
+
+def _line(each: dict[str, Any]) -> list[object]:
+    played = f"{each['progress']['played']}/{each['progress']['total']}"
+    return [each["id"], each["name"], each["owner"], each["status"], played]
+
+
+@tournament.command()
+@_one
+@_as_json
+def show(tournament_id: str, as_json: bool) -> None:
+    """Show a tournament and how far it is."""
+    _show(saved.client().tournament(tournament_id), as_json)
+
+
+@tournament.command()
+@_one
+@_as_json
+def start(tournament_id: str, as_json: bool) -> None:
+    """Start a tournament of yours now."""
+    _show(saved.client().start(tournament_id), as_json)
+
+
+@tournament.command()
+@_one
+@_as_json
+def pause(tournament_id: str, as_json: bool) -> None:
+    """Begin no more matches for now; those being played are finished."""
+    _show(saved.client().pause(tournament_id), as_json)
+
+
+@tournament.command()
+@_one
+@_as_json
+def resume(tournament_id: str, as_json: bool) -> None:
+    """Go on after a pause."""
+    _show(saved.client().resume(tournament_id), as_json)
+
+
+@tournament.command()
+@_one
+@_as_json
+def cancel(tournament_id: str, as_json: bool) -> None:
+    """Stop a tournament for good; what was played stays."""
+    _show(saved.client().cancel(tournament_id), as_json)
+
+
+@tournament.command()
+@_one
+def watch(tournament_id: str) -> None:
+    """Follow a tournament to its end, then show the standings."""
+    client = saved.client()
+    status = follow(client, tournament_id)
+    results.standings(client.standings(tournament_id))
+    if status == "cancelled":
+        raise click.ClickException(f"it was {client.tournament(tournament_id)['reason'] or 'cancelled'}")
+
+
+@tournament.command()
+@_one
+@click.option("--csv", "as_csv", is_flag=True, help="Print them as CSV.")
+@_as_json
+def standings(tournament_id: str, as_csv: bool, as_json: bool) -> None:
+    """Show the standings, while it is running too."""
+    client = saved.client()
+    if as_csv:
+        path = f"/tournaments/{tournament_id}/standings"
+        click.echo(client.read(path, format="csv").content.decode(), nl=False)
+    elif as_json:
+        shown.as_json(client.standings(tournament_id))
+    else:
+        results.standings(client.standings(tournament_id))
+
+
+def follow(client: Client, tournament_id: str) -> str:
+    """Shows how far a tournament is until it is over; its last status. Outlives breaks of the line."""
+    last: str | None = None
+    breaks = 0
+    with shown.bar(client.tournament(tournament_id)["name"]) as bar:
+        while True:
+            try:
+                for event in client.events(tournament_id, after=last):
+                    last, breaks = event["id"], 0
+                    _tell(bar, event)
+            except ClientError as error:
+                breaks += 1
+                if breaks > MOST_BREAKS or (isinstance(error, ProblemError) and error.status != 503):
+                    raise
+            status: str = client.tournament(tournament_id)["status"]
+            if status in OVER:
+                return status
+            time.sleep(AGAIN)
+
+
+def _tell(bar: shown.Bar, event: dict[str, Any]) -> None:
+    if event["type"] == "progress":
+        bar.at(event["data"]["played"] + event["data"]["failed"], event["data"]["total"])
+
+
+def _show(found: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        shown.as_json(found)
+        return
+    progress = found["progress"]
+    click.echo(f"{found['id']}: {found['name']}, {found['status']}")
+    if found["reason"]:
+        click.echo(f"  {found['reason']}")
+    click.echo(f"  {progress['played']} of {progress['total']} matches played, {progress['faults']} faults")
+    if progress["eta"]:
+        click.echo(f"  over at about {progress['eta'][:19]}Z")
+    for entrant in found["entrants"]:
+        click.echo(f"  {entrant['number']:>3}  {results.named(entrant)} of {entrant['owner']}")
+
+
+def _object(text: str, option: str) -> dict[str, Any] | None:
+    """A JSON object; None for text that does not look like one."""
+    if not text.lstrip().startswith("{"):
+        if option == "--limits":
+            raise click.BadParameter("must be a JSON object", param_hint=option)
+        return None
+    try:
+        return dict(json.loads(text))
+    except ValueError as error:
+        raise click.BadParameter(f"not JSON: {error}", param_hint=option) from error

@@ -1,0 +1,63 @@
+"""Standings, rankings and reports as the command and the demo print them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from api.shown import Column, table
+
+Row = Mapping[str, Any]
+
+
+def standings(rows: Sequence[Row]) -> None:
+    """Who stands where."""
+    columns = (Column("place", True), Column("bot"), Column("points", True), Column("a match", True),
+               Column("won", True), Column("exact bids", True), Column("faults", True),
+               Column("matches", True))  # fmt: skip
+    table(columns, [_standing(row) for row in rows], empty="nothing was played yet")
+
+
+def _standing(row: Row) -> list[object]:
+    return [row["place"], named(row), row["points"], f"{row['average']:.1f}", f"{row['wins']:.1f}",
+            row["exact_bids"], row["faults"], row["matches"]]  # fmt: skip
+
+
+def rankings(ranking: Row) -> None:
+    """Who is how good."""
+    columns = (Column("place", True), Column("bot"), Column("author"), Column("rating", True),
+               Column("95 %", True), Column("matches", True), Column(""))  # fmt: skip
+    pool = f"{ranking['rules']}, {ranking['players']} at a table"
+    table(columns, [_ranked(row) for row in ranking["items"]], empty=f"no rated matches yet: {pool}")
+
+
+def _ranked(row: Row) -> list[object]:
+    note = "provisional" if row["provisional"] else "" if row["place"] else "not active"
+    name = f"{row['bot']} v{row['version']}"
+    between = f"{row['low']:.0f} to {row['high']:.0f}"
+    return [row["place"], name, row["owner"], f"{row['rating']:.0f}", between, row["matches"], note]
+
+
+def named(row: Row) -> str:
+    """A bot with its version."""
+    return row["name"] if row["version"] is None else f"{row['name']} v{row['version']}"
+
+
+def report(version: Row) -> None:
+    """What a check saw, for the bot's author."""
+    click.echo(f"{version['id']} is {version['status']}")
+    if version["status"] == "rejected":
+        for line in _lines(version.get("report") or {}):
+            click.echo(line)
+
+
+def _lines(told: Mapping[str, Any], indent: str = "  ") -> list[str]:
+    lines: list[str] = []
+    for name, value in told.items():
+        if isinstance(value, Mapping):
+            lines += [f"{indent}{name}:", *_lines(value, indent + "  ")]
+        elif isinstance(value, str) and "\n" in value:
+            lines += [f"{indent}{name}:", *(f"{indent}  {line}" for line in value.splitlines())]
+        elif value not in (None, "", []):
+            lines.append(f"{indent}{name}: {value}")
+    return lines

@@ -1,0 +1,101 @@
+"""How the command shows data: tables and bars on a terminal, plain columns and lines anywhere else."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import click
+
+STEP = 10  # percent; how often a line is printed where there is no bar
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading; numbers stand to the right."""
+
+    heading: str
+    right: bool = False
+
+
+def as_json(data: Any) -> None:
+    """Data as it came."""
+    click.echo(json.dumps(data, indent=2))
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[object]], *, empty: str = "none") -> None:
+    """Rows under headings."""
+    texts = [["" if value is None else str(value) for value in row] for row in rows]
+    if not texts:
+        click.echo(empty)
+    elif sys.stdout.isatty():
+        _rich_table(columns, texts)
+    else:
+        _plain_table(columns, texts)
+
+
+def _rich_table(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        shown.add_column(column.heading, justify="right" if column.right else "left", overflow="fold")
+    for row in texts:
+        shown.add_row(*(Text(text) for text in row))
+    Console().print(shown)
+
+
+def _plain_table(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> None:
+    lines = [[column.heading for column in columns], *texts]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
+    for line in lines:
+        cells = zip(line, widths, columns, strict=True)
+        shown = [text.rjust(width) if column.right else text.ljust(width) for text, width, column in cells]
+        click.echo("  ".join(shown).rstrip())
+
+
+class Bar(Protocol):
+    """Something that shows how far it is."""
+
+    def at(self, done: int, total: int) -> None:
+        """So many of so many."""
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Bar]:
+    """A moving bar on a terminal; else a line now and then. Both on standard error."""
+    if not sys.stderr.isatty():
+        yield _Lines(title)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*parts, console=Console(stderr=True)) as progress:
+        yield _Moving(progress, progress.add_task(title, total=None))
+
+
+@dataclass(slots=True)
+class _Lines:
+    title: str
+    last: int = -1
+
+    def at(self, done: int, total: int) -> None:
+        step = 100 * done // max(total, 1) // STEP
+        if step != self.last:
+            self.last = step
+            click.echo(f"{self.title}: {done} of {total}", err=True)
+
+
+@dataclass(slots=True)
+class _Moving:
+    progress: Any
+    task: Any
+
+    def at(self, done: int, total: int) -> None:
+        self.progress.update(self.task, completed=done, total=total)
