@@ -80,10 +80,8 @@ def _disk(settings: Settings) -> Finding:
 
 def _sandbox(settings: Settings) -> Finding:
     said = checks.sandbox(checks.environment(settings), settings.data_dir)
-    notes = "; ".join(said.get("notes", []))
-    return Finding(
-        "sandbox", State.WELL, f"mode {said['mode']}, bots run on Python {said['python']} {notes}".rstrip()
-    )
+    text = f"mode {said['mode']}, bots run on Python {said['python']}"
+    return Finding("sandbox", State.WELL, "; ".join([text, *said.get("notes", [])]))
 
 
 def _up(settings: Settings) -> Finding:
