@@ -1,0 +1,38 @@
+"""A whole service for the stories: embedded broker, real workers, real sandbox, HTTP on a free port."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from api.client import Client
+from service.settings import Settings
+from service.supervisor import Supervisor
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
+    """Everything `rage up` starts, with house bots, on two workers."""
+    settings = Settings.from_environment(
+        {
+            "RAGE_DATA_DIR": str(tmp_path_factory.mktemp("service")),
+            "RAGE_PORT": "0",
+            "RAGE_WORKERS": "2",
+            "RAGE_LEASE_SECONDS": "5",
+            "RAGE_REAP_SECONDS": "1",
+        }
+    )
+    with Supervisor(settings) as running:
+        yield running
+
+
+@pytest.fixture
+def anyone(service: Supervisor) -> Client:
+    """A client without a token."""
+    return Client(service.address)
+
+
+@pytest.fixture
+def author(service: Supervisor) -> Client:
+    """A client with an account of its own."""
+    return Client(service.address, Client(service.address).register(f"author {uuid4().hex}")["token"])
