@@ -9,12 +9,14 @@ from typing import Any, NoReturn
 import click
 from rich.console import Console
 
-from engine.errors import RulesError
+from engine.errors import EngineError, RulesError
+from engine.record import Record
 from engine.rules import PRESETS, RuleSet
 from service.errors import Invalid
 from service.limits import Limits
 from workers import check as trial
 from workers import local, shown
+from workers.replay import replay
 from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
 
 READY, REJECTED, NO_SANDBOX = 0, 1, 3
@@ -52,6 +54,11 @@ _limits = click.option(
 )
 @click.option("--seed", help="Any text. The same seed, bots and seats give the same games. Default: drawn.")
 @click.option("--record", type=click.File("w"), help="Write the games' records there, one JSON a line.")
+@click.option(
+    "--replay", type=click.File("r"), help="Play this record again, BOT in --seat, the others as recorded."
+)
+@click.option("--seat", type=click.IntRange(0), help="With --replay: BOT's seat, from 0.")
+@click.option("--bot-seed", type=int, default=0, help="With --replay: the seed the bot was told.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON document.")
 @_limits
 @_python
@@ -65,7 +72,11 @@ def play(bots: tuple[str, ...], as_json: bool, **given: Any) -> None:
     \b
     rage play mybot.py random cautious counter
     rage play mybot.py counter --players 6 --games 100 --seed spring
+    rage play mybot.py --replay match.json --seat 2
     """
+    if given["replay"] is not None:
+        _replay(bots, as_json, given)
+        return
     seated = _seated([_found(name) for name in bots], given["players"])
     rules, limits = _rules(given["rules_text"], len(seated)), _parsed_limits(given["limits_text"])
     seed = given["seed"] if given["seed"] is not None else os.urandom(8).hex()
@@ -111,6 +122,38 @@ def check(bot: str, seed: str, as_json: bool, limits_text: str | None, python: s
         click.echo(json.dumps(verdict.report, indent=2))
     else:
         shown.report(Console(), verdict.report)
+
+
+def _replay(bots: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
+    record = _record(given["replay"].read())
+    seat = given["seat"]
+    if len(bots) != 1 or seat is None or seat >= record.players:
+        needed = f"takes one BOT and its --seat, 0 to {record.players - 1}"
+        raise click.BadParameter(needed, param_hint="--replay")
+    bot, limits = _found(bots[0]), _parsed_limits(given["limits_text"])
+    with _sandbox(given["python"]) as sandbox:
+        seed = given["bot_seed"]
+        again = replay(record, bot, seat=seat, bot_seed=seed, limits=limits, sandbox=sandbox)
+    faults = [fault.as_dict() for fault in again.outcome.faults]
+    if as_json:
+        told = {
+            "parted": again.parted,
+            "scores": again.outcome.scores,
+            "faults": faults,
+            "log": again.usage.log,
+        }
+        click.echo(json.dumps(told, indent=2))
+    else:
+        shown.replayed(Console(), bot.name, again)
+
+
+def _record(text: str) -> Record:
+    try:
+        record = Record.from_json(json.loads(text))
+        record.replay()
+        return record
+    except (ValueError, EngineError) as error:
+        raise click.BadParameter(f"not a record of a match: {error}", param_hint="--replay") from error
 
 
 def _rejected(report: dict[str, Any], as_json: bool) -> NoReturn:

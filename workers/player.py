@@ -61,10 +61,12 @@ class SandboxPlayer:
         self._cpu_before = 0
         self._farewell = False
         self._question: Question | None = None
+        self._seed: object = None
 
     def start(self, start: Mapping[str, Any]) -> None:
         """Hand over the match's start and wait for `ready`."""
         self._asked_at = time.monotonic_ns()
+        self._seed = start["seed"]
         self._wire.send(orjson.dumps({"type": "start", "protocol": PROTOCOL, **start}) + b"\n")
         try:
             line = self._wait(self._limits.start_ms)
@@ -301,7 +303,8 @@ class SandboxPlayer:
             "memory_kb": self._running.memory_kb(),
         }
         log = {"log_head": self.log.head(), "log_tail": self.log.tail(), "log_bytes": self.log.written}
-        raise PlayerFault(kind, text, out=out, evidence={**evidence, "used": used, **log})
+        shown = {**evidence, "used": used, "seed": self._seed, **log}
+        raise PlayerFault(kind, text, out=out, evidence=shown)
 
 
 def _decoded(line: bytes) -> object:

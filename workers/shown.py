@@ -13,6 +13,7 @@ from rich.table import Table
 from engine.table import Fault
 from workers import diagnosis
 from workers.local import Series, Tally
+from workers.replay import Replayed
 
 QUIET_SECONDS = 2.0
 FAULTS_SHOWN = 10
@@ -72,6 +73,19 @@ def results(console: Console, series: Series) -> None:
             _fault(console, tally.name, game, fault, with_log=place == 0)
         if (more := len(tally.faults) - FAULTS_SHOWN) > 0:
             console.print(f"... and {more} more faults of {escape(tally.name)}")
+
+
+def replayed(console: Console, name: str, again: Replayed) -> None:
+    """A recorded match that was played again."""
+    parted = f"the bot's decision {again.parted} was another" if again.parted else "as recorded to the end"
+    console.print(
+        f"{_clean(name)}: {parted}; scores {', '.join(map(str, again.outcome.scores))}", markup=False
+    )
+    for place, fault in enumerate(again.outcome.faults):
+        _fault(console, name, 1, fault, with_log=place == 0)
+    if not again.outcome.faults:
+        console.print("no faults")
+        _log(console, again.usage.log)
 
 
 def report(console: Console, told: dict[str, Any]) -> None:

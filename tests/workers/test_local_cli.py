@@ -52,6 +52,29 @@ def test_records_are_written_one_a_line_and_verify(mine: Path, tmp_path: Path) -
     assert len(records) == 2 and not any(verify(record) for record in records)
 
 
+def test_a_record_is_played_again_with_one_seats_bot(mine: Path, tmp_path: Path) -> None:
+    record, other = tmp_path / "record.json", tmp_path / "other.py"
+    assert run(play, "random", mine, "counter", *QUICK, "--record", record).exit_code == 0
+    other.write_text(
+        "def bid(view):\n    return view['legal'][-1]\n\n\ndef play(view):\n    return view['x']\n"
+    )
+    same = json.loads(run(play, mine, "--replay", record, "--seat", 1, "--json").output)
+    assert same["parted"] is None and same["faults"] == []
+    assert same["scores"] == json.loads(record.read_text())["scores"]
+    changed = json.loads(run(play, other, "--replay", record, "--seat", 1, "--json").output)
+    assert changed["parted"] == 1 and [fault["kind"] for fault in changed["faults"]] == ["crash"]
+    assert "KeyError: 'x'" in run(play, other, "--replay", record, "--seat", 1).output
+
+
+def test_a_replay_without_its_seat_or_record_is_wrong_usage(mine: Path, tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    assert run(play, "random", mine, *QUICK, "--record", record).exit_code == 0
+    assert run(play, mine, "--replay", record).exit_code == 2
+    assert run(play, mine, "--replay", record, "--seat", 2).exit_code == 2
+    record.write_text("{}")
+    assert run(play, mine, "--replay", record, "--seat", 1).exit_code == 2
+
+
 def test_faults_are_shown_with_the_line(tmp_path: Path) -> None:
     path = tmp_path / "broken.py"
     path.write_text("def bid(view):\n    return view['x']\n\n\ndef play(view):\n    return 0\n")

@@ -176,6 +176,7 @@ def test_a_crash_keeps_what_its_author_needs(table) -> None:
     assert evidence["exit_status"] == 1 and evidence["signal"] is None
     assert evidence["legal"] == [0, 1, 2, 3] and evidence["view"]["hand"]
     assert set(evidence["used"]) == {"cpu_ms", "wall_ms", "memory_kb"}
+    assert evidence["seed"] == 0  # with it the author can play the match again
     json.dumps(fault.as_dict())
 
 

@@ -71,6 +71,16 @@ def test_another_python_with_numpy_can_be_used(table, monkeypatch) -> None:
     assert f"{sys.version_info[:3]} 3" in played.usage[0].log
 
 
+def test_a_copy_that_was_broken_off_is_cleared_away() -> None:
+    old, new = (claims.home() / f"draft-test-{age}" for age in ("old", "new"))
+    for draft in (old, new):
+        draft.mkdir()
+    os.utime(old, (0, 0))
+    Sandbox.probe().close()
+    assert not old.exists() and new.exists()
+    new.rmdir()
+
+
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [

@@ -1,4 +1,4 @@
-"""`python -m workers.sandbox`: what the sandbox is on this machine, as JSON, or what keeps it from being one."""
+"""`python -m workers.sandbox`: what the sandbox is on this machine, as JSON, or what keeps it away."""
 
 import json
 import os

@@ -4,12 +4,14 @@ It is a copy, named by what it was copied from, so that a bot's user can read it
 interpreter lie, and so that nothing of the service or of the host's other packages is in reach.
 """
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ import engine
 from workers.sandbox.errors import SandboxUnavailable
 
 FORMAT = "2"
+DRAFT_SECONDS = 3600
 LIMITER = "/usr/bin/prlimit"
 OLDEST = (3, 11)
 USUAL = ("/usr/bin/python3", "/usr/local/bin/python3")
@@ -53,6 +56,7 @@ class Runtime:
 def prepare(python: str | None, home: Path) -> Runtime:
     """The root for this Python and this engine, copied the first time; raises `SandboxUnavailable`."""
     facts = _ask(python or _usual())
+    _drop_old_drafts(home)
     root = _made(home / f"root-{_root_name(facts)}", lambda draft: _fill_root(facts, draft))
     package = Path(engine.__file__).parent
     rules = _made(
@@ -60,6 +64,14 @@ def prepare(python: str | None, home: Path) -> Runtime:
     )
     version = ".".join(map(str, facts["version"]))
     return Runtime(root, rules, facts["program"], version, facts["numpy"] is not None)
+
+
+def _drop_old_drafts(home: Path) -> None:
+    """What a process left that was killed while it copied."""
+    for draft in home.glob("draft-*"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - draft.stat().st_mtime > DRAFT_SECONDS:
+                shutil.rmtree(draft, ignore_errors=True)
 
 
 def _usual() -> str:
