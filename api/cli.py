@@ -1,11 +1,11 @@
 """The `rage` command: its verbs, found by name and loaded when they are used, so that it starts fast."""
 
-from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import click
+
+from api.refusals import ClientError
 
 GROUP = "rage.commands"
 OWN = {
@@ -26,35 +26,43 @@ class Root(click.Group):
     """Commands of ours and of whoever names some under the entry point group `rage.commands`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*OWN, *(point.name for point in entry_points(group=GROUP))})
+        return sorted({*OWN, *_others()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in OWN:
-            module, _, name = OWN[cmd_name].partition(":")
-            return _command(lambda: getattr(import_module(module), name))
-        for point in entry_points(group=GROUP, name=cmd_name):
-            return _loaded(point)
-        return None
+        place = OWN.get(cmd_name) or _others().get(cmd_name)
+        return None if place is None else _command(cmd_name, place)
 
     def invoke(self, ctx: click.Context) -> Any:
-        from api.transport import ClientError
-
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # whoever read us has seen enough; click knows what to do
         except (ClientError, OSError) as error:
-            if isinstance(error, BrokenPipeError):
-                raise  # whoever read us has seen enough; click knows what to do
             raise click.ClickException(str(error)) from error
 
 
-def _loaded(point: EntryPoint) -> click.Command:
-    return _command(point.load)
+def _others() -> dict[str, str]:
+    from importlib.metadata import entry_points  # takes a while, and most commands do without
+
+    return {point.name: point.value for point in entry_points(group=GROUP)}
 
 
-def _command(load: Callable[[], object]) -> click.Command:
-    found = load()
+def _command(name: str, place: str) -> click.Command:
+    """The command at `module:attribute`; one that cannot be loaded says so when it is used."""
+    module, _, attribute = place.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except ImportError as error:
+        return _missing(name, str(error))
     assert isinstance(found, click.Command)
     return found
+
+
+def _missing(name: str, reason: str) -> click.Command:
+    def refuse() -> None:
+        raise click.ClickException(f"{name} cannot be used here: {reason}")
+
+    return click.Command(name, callback=refuse, help=f"Cannot be used here: {reason}")
 
 
 @click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -2,12 +2,13 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from api.transport import Answer, ClientError, Json, ProblemError, TookTooLong, Transport, Unreachable
+from api.refusals import ClientError, ProblemError, TookTooLong, Unreachable
+from api.transport import Answer, Json, Transport
 
 __all__ = ["OVER", "Answer", "Client", "ClientError", "ProblemError", "TookTooLong", "Unreachable"]
 
@@ -161,6 +162,15 @@ class Client(Transport):
     def rankings(self, *, rules: str = "fundex", players: int = 4, at: str | None = None) -> Json:
         """The rankings of one pool."""
         return self.get("/rankings", rules=rules, players=players, at=at)
+
+    def wait_rated(self, bots: Collection[str], *, seconds: float = 30.0, **pool: Any) -> Json:
+        """The rankings once all of these bots are in them."""
+        return self._wait(
+            lambda: self.rankings(**pool),
+            lambda ranking: set(bots) <= {line["bot_id"] for line in ranking["items"]},
+            seconds,
+            "the bots are not rated",
+        )
 
     def _wait(
         self, look: Callable[[], Json], done: Callable[[Json], bool], seconds: float, otherwise: str

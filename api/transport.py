@@ -13,34 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from api.refusals import ClientError, ProblemError, Unreachable
+
 PREFIX = "/api/v1"
-PATIENCE = 5.0  # seconds in which a read is tried again
+PATIENCE = 3.0  # seconds in which a read is tried again
 PAUSES = (0.1, 0.2, 0.5, 1.0)
 Json = dict[str, Any]
-
-
-class ClientError(Exception):
-    """Root of what a call may raise; its text is fit to be shown."""
-
-
-class Unreachable(ClientError):
-    """No answer came."""
-
-
-class TookTooLong(ClientError):
-    """What was waited for did not happen in time."""
-
-
-class ProblemError(ClientError):
-    """The server refused; `errors` names fields and what is wrong with them."""
-
-    def __init__(self, status: int, title: str, detail: str, errors: Mapping[str, list[str]]) -> None:
-        self.status = status
-        self.title = title
-        self.detail = detail
-        self.errors = errors
-        fields = [f"{name}: {'; '.join(reasons)}" for name, reasons in errors.items()]
-        super().__init__("\n".join(fields) or detail or f"{status} {title}")
 
 
 @dataclass(frozen=True, slots=True)

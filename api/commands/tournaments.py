@@ -1,13 +1,14 @@
 """`rage tournament …`: organise and follow tournaments."""
 
 import json
+import math
 import time
 from typing import Any
 
 import click
 
 from api import results, saved, shown
-from api.client import OVER, Client, ClientError, ProblemError
+from api.client import OVER, Client, ClientError, ProblemError, TookTooLong
 from api.commands.bots import resolve
 from api.shown import Column
 
@@ -147,24 +148,36 @@ def standings(tournament_id: str, as_csv: bool, as_json: bool) -> None:
         results.standings(client.standings(tournament_id))
 
 
-def follow(client: Client, tournament_id: str) -> str:
+def follow(client: Client, tournament_id: str, *, seconds: float = math.inf) -> str:
     """Shows how far a tournament is until it is over; its last status. Outlives breaks of the line."""
     last: str | None = None
-    breaks = 0
+    breaks, limit = 0, time.monotonic() + seconds
     with shown.bar(client.tournament(tournament_id)["name"]) as bar:
         while True:
             try:
                 for event in client.events(tournament_id, after=last):
                     last, breaks = event["id"], 0
                     _tell(bar, event)
+                    _check(limit, tournament_id)
             except ClientError as error:
                 breaks += 1
-                if breaks > MOST_BREAKS or (isinstance(error, ProblemError) and error.status != 503):
+                if breaks > MOST_BREAKS or _is_final(error):
                     raise
             status: str = client.tournament(tournament_id)["status"]
             if status in OVER:
                 return status
+            _check(limit, tournament_id)
             time.sleep(AGAIN)
+
+
+def _is_final(error: ClientError) -> bool:
+    """Whether asking again would not help."""
+    return isinstance(error, TookTooLong) or (isinstance(error, ProblemError) and error.status != 503)
+
+
+def _check(limit: float, tournament_id: str) -> None:
+    if time.monotonic() > limit:
+        raise TookTooLong(f"tournament {tournament_id} takes too long")
 
 
 def _tell(bar: shown.Bar, event: dict[str, Any]) -> None:
