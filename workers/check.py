@@ -68,7 +68,7 @@ def _report(bot: BotCode, played: Played, limits: Limits) -> dict[str, Any]:
     return {
         "ready": first is None,
         "stage": _stage(first),
-        "error": diagnosis.of(first, usage.log, bot.file_name()) if first else None,
+        "error": diagnosis.of(first, usage.log, _shown_name(bot)) if first else None,
         "decision": _decision(first) if first else None,
         "faults": [{"kind": str(fault.kind), "text": fault.text} for fault in faults],
         "stderr": usage.log[-LOG_SHOWN:],
@@ -82,6 +82,11 @@ def _report(bot: BotCode, played: Played, limits: Limits) -> dict[str, Any]:
         "scores": list(played.outcome.scores),
         "place": played.outcome.places[SEAT],
     }
+
+
+def _shown_name(bot: BotCode) -> str:
+    """How tracebacks name the author's file, or where all files of an archive lie."""
+    return "/bot/" if bot.kind == "zip" else bot.file_name()
 
 
 def _stage(fault: Fault | None) -> str:

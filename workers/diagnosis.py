@@ -20,7 +20,10 @@ ADVICE = {
 
 
 def of(fault: Fault, log: str, file_name: str) -> dict[str, Any]:
-    """`kind`, `type`, `message`, `line` and `traceback` (null where there are none), and `advice`."""
+    """`kind`, `type`, `message`, `line` and `traceback` (null where there are none), and `advice`.
+
+    `file_name` is the author's file as tracebacks call it, or what their files' names begin with.
+    """
     trace = _traceback(log, file_name) if fault.out or fault.kind == FaultKind.TIMEOUT else None
     name, message = _exception(trace)
     return {
@@ -48,7 +51,7 @@ def _choices(legal: list[Any]) -> str:
 
 def _traceback(log: str, file_name: str) -> str | None:
     """The last traceback of the log: the interpreter's, a bare syntax error's, or one of a refused call."""
-    for sign in (TRACEBACK, CALLS, f'  File "{file_name}", line '):
+    for sign in (TRACEBACK, CALLS, f'  File "{file_name}'):
         begin = log.rfind(sign)
         if begin >= 0:
             return _authors_part(log[log.rfind("\n", 0, begin) + 1 :])
@@ -69,7 +72,7 @@ def _exception(trace: str | None) -> tuple[str | None, str]:
 
 def _line(trace: str | None, file_name: str) -> int | None:
     """The author's line where it went wrong: the innermost of their own file."""
-    numbers = re.findall(rf'File "{re.escape(file_name)}", line (\d+)', trace or "")
+    numbers = re.findall(rf'File "{re.escape(file_name)}[^"]*", line (\d+)', trace or "")
     if not numbers:
         return None
     return int(numbers[0] if CALLS in (trace or "") else numbers[-1])

@@ -1,6 +1,8 @@
 """The trial match: good bots are ready, others learn from the report what to mend and where."""
 
+import io
 import json
+import zipfile
 
 import pytest
 
@@ -141,6 +143,24 @@ def test_the_file_name_of_the_author_is_kept_in_tracebacks(sandbox: Sandbox) -> 
     assert trace.startswith(
         'Traceback (most recent call last):\n  File "mine.py", line 2, in bid\n    return view'
     )
+
+
+def test_a_line_in_an_archives_file_is_found(sandbox: Sandbox) -> None:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("bot.toml", 'run = ["python", "main.py"]')
+        archive.writestr("main.py", "import inner.part\n")
+        archive.writestr("inner/part.py", "\n\n1 / 0\n")
+    bot = BotCode("mine.zip", "zip", data.getvalue())
+    error = check(bot, sandbox=sandbox, limits=Limits(), seed=bytes(32)).report["error"]
+    assert (error["kind"], error["type"], error["line"]) == ("start", "ZeroDivisionError", 3)
+    assert 'File "/bot/inner/part.py", line 3' in error["traceback"]
+
+
+def test_a_stored_archive_that_no_longer_keeps_the_rules_is_our_fault(sandbox: Sandbox, leftovers) -> None:
+    with pytest.raises(SandboxError, match="laid out"):
+        check(BotCode("mine.zip", "zip", b"PK"), sandbox=sandbox, limits=Limits(), seed=bytes(32))
+    assert leftovers(sandbox) == {}
 
 
 def test_a_failing_house_bot_is_our_fault(sandbox: Sandbox, monkeypatch) -> None:

@@ -5,7 +5,6 @@ The upload was inspected when it came; a worker trusts nobody and checks again w
 
 import os
 import shutil
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +39,7 @@ class Unpacked:
 
 
 def unpack(code: BotCode, home: Path, uid: int | None, number: int) -> Unpacked:
-    """The code made ready below `home`, readable by `uid` alone; raises `SandboxError`, `upload.Invalid`."""
+    """The code made ready below `home`, readable by `uid` alone; raises `SandboxError`."""
     if code.kind == "py":
         return Unpacked(code.file_name(), source=code.content)
     folder = home / f"bot-{number}"
@@ -50,18 +49,14 @@ def unpack(code: BotCode, home: Path, uid: int | None, number: int) -> Unpacked:
         run = upload.run_command((folder / "bot.toml").read_bytes())
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, (OSError, tomllib.TOMLDecodeError)):
-            raise SandboxError(f"the bot's files could not be laid out: {error}") from error
+        if isinstance(error, (OSError, Invalid)):
+            raise SandboxError(f"a stored bot's files could not be laid out: {error}") from error
         raise
     return Unpacked(code.file_name(), folder=folder, run=run)
 
 
 def _write(code: BotCode, folder: Path, uid: int | None) -> None:
-    try:
-        entries = upload.entries(code.content)
-    except Invalid as error:
-        raise SandboxError(f"a stored bot is no longer a valid archive: {error}") from error
-    for entry in entries:
+    for entry in upload.entries(code.content):
         path = folder / entry.path
         path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
