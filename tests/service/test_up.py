@@ -17,6 +17,7 @@ import pytest
 from service import checks
 from service.checks import Unfit
 from service.crew import Interrupted
+from service.doctor import State, examine
 from service.lock import AlreadyRunning, Lock, running
 from service.settings import Settings
 from service.supervisor import Supervisor
@@ -205,6 +206,8 @@ def test_up_serves_restarts_what_is_killed_and_leaves_nothing(
     token = re.search(r"Admin token +(rage_\S+)", first.screen)
     assert token
     assert first.ready()["workers"]
+    found = examine({**os.environ, "RAGE_DATA_DIR": str(tmp_path)})
+    assert {each.state for each in found} == {State.WELL}, found
     said = refused(tmp_path, "--port", "0")
     assert f"already runs on {tmp_path}" in said
     assert f"process {first.program.pid}" in said
