@@ -16,6 +16,7 @@ COMMON: Sequence[Processor] = (
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.StackInfoRenderer(),
 )
+CHATTY = ("celery.app.trace", "celery.beat", "celery.worker.strategy")  # a line for each tick of the clock
 
 
 def setup(level: str = "info", *, stream: TextIO | None = None) -> None:
@@ -26,6 +27,8 @@ def setup(level: str = "info", *, stream: TextIO | None = None) -> None:
     out = logging.StreamHandler(stream) if stream else _StandardError()
     out.setFormatter(_formatter(terminal=(stream or sys.stderr).isatty()))
     logging.basicConfig(level=level.upper(), handlers=[out], force=True)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.DEBUG if level == "debug" else logging.WARNING)
     logging.captureWarnings(True)
     structlog.configure(
         processors=[
