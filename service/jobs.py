@@ -130,7 +130,6 @@ def celery_settings(settings: Settings) -> dict[str, Any]:
         "worker_prefetch_multiplier": 1,
         "worker_disable_prefetch": True,
         "worker_soft_shutdown_timeout": settings.stop_seconds,
-        "worker_enable_soft_shutdown_on_idle": True,
         "worker_max_tasks_per_child": 2000,
         "worker_max_memory_per_child": 400_000,  # kB
         "worker_send_task_events": False,

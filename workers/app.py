@@ -1,4 +1,4 @@
-"""The Celery application, for `celery -A workers.app worker`: one match at a time in a child, on its own core."""
+"""The Celery application for `celery -A workers.app worker`: one match at a time in a child, on its own core."""
 
 import os
 from typing import Any
