@@ -1,4 +1,4 @@
-"""The Celery application for `celery -A workers.app worker`: one match at a time in a child, on its own core."""
+"""The Celery application (`celery -A workers.app worker`): in a child one match at a time, on its own core."""
 
 import os
 from typing import Any
