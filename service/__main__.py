@@ -25,6 +25,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "rage-installed.json"
 LOCKS = {"runtime": "k8s/runtime.lock", "everything": "k8s/requirements.lock"}
+NUMPY_FOR_BOTS = Path("/usr/lib/python3/dist-packages/numpy")
 PYTHONS_FOR_BOTS = ("/usr/bin/python3", "/usr/local/bin/python3")
 OLDEST = (3, 11)
 USAGE = """\
@@ -102,9 +103,15 @@ def missing_packages() -> list[str]:
     return wanted
 
 
+def wished_packages() -> list[str]:
+    """What bots like to have and nothing else needs: asked for once, when Rage is first installed."""
+    there = PYTHON.exists() or NUMPY_FOR_BOTS.exists() or not shutil.which("apt-get") or not may_install()
+    return [] if there else ["python3-numpy"]
+
+
 def install_packages(*, required: bool) -> None:
     """Debian's part: installed where that is allowed, else said. Most tests can do without."""
-    wanted = missing_packages()
+    wanted = missing_packages() + wished_packages()
     if not wanted:
         return
     if shutil.which("apt-get") and may_install():

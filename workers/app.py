@@ -1,4 +1,4 @@
-"""The Celery application (`celery -A workers.app worker`): in a child one match at a time, on its own core."""
+"""The Celery application of `celery -A workers.app worker`: a child plays one match at a time on one core."""
 
 import os
 from typing import Any
