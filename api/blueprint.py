@@ -18,6 +18,13 @@ from api.errors import PROBLEM
 from api.once import HEADER, once
 from api.schemas.problem import Problem
 
+LAST_EVENT = {
+    "in": "header",
+    "name": "Last-Event-ID",
+    "required": False,
+    "description": "the id of the last event that was seen",
+    "schema": {"type": "string"},
+}
 View = Callable[..., Any]
 Declared = Callable[[View], View]
 SIGNED = [{"token": list[str]()}]
@@ -83,6 +90,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             told = self.response(200, answer or bare, content_type=kind)(view)
             if stream:
                 told = self.alt_response(204, description="Nothing is left to be told")(told)
+                told = self.doc(parameters=[LAST_EVENT])(told)
             if also is not None:
                 told = self.alt_response(200, schema={"type": "string"}, content_type=also)(told)
             if query is not None:

@@ -91,9 +91,9 @@ def _operation(spec: Spec, method: str, path: str, told: Spec, given: list[Any])
 
 
 def _content(told: Spec) -> tuple[str | None, Spec]:
-    for kind, content in told.get("content", {}).items():
-        return kind, content.get("schema", {})
-    return None, {}
+    contents = told.get("content", {})
+    kind = next((kind for kind in contents if kind.endswith("json")), next(iter(contents), None))
+    return kind, contents[kind].get("schema", {}) if kind else {}
 
 
 def _kinds(spec: Spec, answer: Spec) -> list[str]:

@@ -14,8 +14,8 @@ MISMATCH = 1
 def referee(file: str) -> None:
     """Settle one round: play the script in FILE (- reads standard input) and print the outcome as JSON.
 
-    \b
-    Exit status: 0 played, 1 an illegal move (named in the outcome), 2 a script that makes no sense.
+    Exit status: 0 played, 1 an illegal move or a script that is no valid round (the outcome names it), 2 a
+    file that cannot be read.
     """
     from engine.referee import main
 

@@ -55,7 +55,7 @@ class NewBot(NewVersion):
         metadata={"description": "a few words for others", "example": "counts trumps"},
     )
     public_source = Switch(
-        in_form=True, metadata={"description": "whether everybody may read its code", "example": "false"}
+        in_form=True, metadata={"description": "whether everybody may read its code", "example": False}
     )
 
 

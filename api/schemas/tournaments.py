@@ -50,7 +50,7 @@ class NewTournament(Schema):
         },
     )
     rules = fields.Dict(
-        error_messages={"invalid": 'must be an object such as {"preset": "fundex"}'},
+        error_messages={"invalid": 'must be an object such as {{"preset": "fundex"}}'},
         metadata={"description": "a preset and its switches, see /rules; default fundex", "example": RULES},
     )
     players = Whole(2, 11, metadata={"description": "seats at a table; default 4", "example": 4})
@@ -80,7 +80,7 @@ class NewTournament(Schema):
         },
     )
     limits = fields.Dict(
-        error_messages={"invalid": 'must be an object such as {"decision_ms": 1000}'},
+        error_messages={"invalid": 'must be an object such as {{"decision_ms": 1000}}'},
         metadata={
             "description": "what a bot may use; others than: "
             + ", ".join(Limits.__slots__)

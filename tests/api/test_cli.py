@@ -1,0 +1,307 @@
+"""The `rage` command against the real application over real HTTP."""
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from api import saved
+from api.cli import main
+from api.client import Client
+from service.jobs import InlineQueue
+from service.work import Arena
+
+CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
+CASE = {
+    "rules": {"preset": "fundex"}, "players": 2, "dealer": 1, "hands": [["B15"], ["Y0"]], "pile": ["Y3"],
+    "moves": [1, 0, "B15", "Y0"],
+}  # fmt: skip
+Run = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("RAGE_URL", "RAGE_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run() -> Run:
+    def invoke(*words: str, status: int = 0, **options: Any) -> Result:
+        result = CliRunner().invoke(main, list(words), **options)
+        assert result.exit_code == status, result.output
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result
+
+    return invoke
+
+
+@pytest.fixture
+def bot(home: Path) -> Path:
+    file = home / "spy.py"
+    file.write_bytes(CODE)
+    return file
+
+
+@pytest.fixture
+def logged_in(run: Run, server: str) -> Client:
+    run("login", server, "--register", "ada")
+    login = saved.load()
+    assert login is not None
+    return Client(login.url, login.token)
+
+
+@pytest.fixture
+def four(run: Run, logged_in: Client, arena: Arena) -> list[str]:
+    ids = [logged_in.submit(f"bot {number}", "bot.py", CODE)["id"] for number in range(4)]
+    assert isinstance(arena.queue, InlineQueue)
+    arena.queue.run()
+    return ids
+
+
+@pytest.fixture
+def prompt(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs are done as soon as they are sent."""
+    monkeypatch.setattr(
+        InlineQueue, "send", lambda self, job: job.name in self.does and self.does[job.name](*job.arguments)
+    )
+
+
+def test_a_login_is_kept_for_its_owners_eyes_only(run: Run, server: str) -> None:
+    said = run("login", server, "--register", "ada").output
+    assert "You are ada" in said
+    assert stat.S_IMODE(saved.path().stat().st_mode) == 0o600
+    login = saved.load()
+    assert login is not None
+    assert login.token not in said
+    run("login", server, input=login.token + "\n")
+    assert saved.load() == login
+
+
+def test_a_login_that_is_refused_keeps_the_old_one(run: Run, server: str, logged_in: Client) -> None:
+    before = saved.load()
+    assert "does not know this token" in run("login", server, "--token", "rage_wrong", status=1).output
+    assert "is taken" in run("login", server, "--register", "ada", status=1).output
+    run("login", server, "--register", "eve", "--token", "x", status=2)
+    assert saved.load() == before
+
+
+def test_a_saved_token_goes_to_its_own_server_only(logged_in: Client) -> None:
+    for url, token in ((logged_in.url, logged_in.token), ("http://127.0.0.1:9", None)):
+        with click.Context(main, obj={"url": url, "token": None}):
+            assert saved.client().token == token
+
+
+def test_url_and_token_may_come_from_the_environment(run: Run, logged_in: Client, home: Path) -> None:
+    saved.path().unlink()
+    env = {"RAGE_URL": logged_in.url, "RAGE_TOKEN": logged_in.token}
+    assert "no such bots" in run("bots", "--mine", env=env).output
+    assert "needs a token" in run("--url", logged_in.url, "bots", "--mine", status=1).output
+
+
+def test_a_damaged_login_is_said_so(run: Run, logged_in: Client) -> None:
+    saved.path().write_text("{}")
+    assert "log in again" in run("bots", status=1).output
+
+
+def test_a_server_that_is_away_is_an_error_in_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.transport.PATIENCE", 0.2)
+    said = run("--url", "http://127.0.0.1:1", "bots", status=1).output
+    assert said.startswith("Error: http://127.0.0.1:1 does not answer")
+    assert len(said.splitlines()) == 1
+
+
+def test_a_bot_is_submitted_again_as_its_next_version(run: Run, logged_in: Client, bot: Path) -> None:
+    first = json.loads(run("submit", str(bot), "--public", "--description", "counts", "--json").stdout)
+    again = json.loads(run("submit", str(bot), "--json").stdout)
+    assert (first["number"], again["number"], first["bot_id"]) == (1, 2, again["bot_id"])
+    assert logged_in.bot(first["bot_id"])["description"] == "counts"
+    assert "spy v2" in run("bots", "--mine").output
+    assert json.loads(run("bots", "--json").stdout)[0]["id"] == first["bot_id"]
+
+
+def test_a_folder_is_packed(run: Run, logged_in: Client, home: Path) -> None:
+    folder = home / "packed"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "bot.toml").write_text('run = ["python", "main.py"]')
+    (folder / "main.py").write_text("print()")
+    (folder / ".git" / "secret").write_text("x")
+    made = json.loads(run("submit", str(folder), "--json").stdout)
+    assert (made["kind"], made["filename"]) == ("zip", "packed.zip")
+    assert b".git" not in logged_in.code(made["bot_id"], 1)
+
+
+def test_waiting_for_a_check_ends_with_its_verdict(
+    run: Run, logged_in: Client, bot: Path, prompt: None
+) -> None:
+    assert "is ready" in run("submit", str(bot), "--wait").output
+    bot.write_text("raise ValueError\n")
+    said = run("submit", str(bot), "--wait", status=1).output
+    assert "is rejected" in said
+    assert "message: it raised" in said
+    told = json.loads(run("submit", str(bot), "--wait", "--json", status=1).stdout)
+    assert (told["status"], told["report"]["error"]["line"]) == ("rejected", 1)
+
+
+def test_an_upload_that_is_refused_names_the_reason(run: Run, logged_in: Client, bot: Path) -> None:
+    bot.write_bytes(b"")
+    assert "code: the file is empty" in run("submit", str(bot), status=1).output
+    run("submit", str(bot.with_name("nothing.py")), status=2)
+
+
+def test_a_bot_is_retired_by_its_name(run: Run, logged_in: Client, bot: Path) -> None:
+    run("submit", str(bot))
+    run("retire", "SPY", "--yes")
+    assert "retired" in run("bots").output
+    assert "no bot is called nobody" in run("retire", "nobody", "--yes", status=1).output
+
+
+def test_an_organiser_leads_a_tournament_from_start_to_end(
+    run: Run, four: list[str], play_all: Callable[..., None], prompt: None
+) -> None:
+    words = [
+        "tournament",
+        "create",
+        "Autumn",
+        "bot 0",
+        "bot 1:1",
+        *four[2:],
+        "--deals",
+        "1",
+        "--start-at",
+        "manual",
+    ]
+    rules = ["--rules", '{"preset": "amigo", "hand_sizes": [2]}', "--limits", '{"decision_ms": 2000}']
+    made = json.loads(run(*words, *rules, "--json").stdout)
+    assert (made["status"], made["rules"]["preset"], made["limits"]["decision_ms"]) == (
+        "scheduled",
+        "amigo",
+        2000,
+    )
+    one = made["id"]
+    for verb, status in [("start", "running"), ("pause", "paused"), ("resume", "running")]:
+        assert f"Autumn, {status}" in run("tournament", verb, one).output
+    assert run("tournament", "standings", one).output.count("0.0") == 8
+    play_all()
+    watched = run("tournament", "watch", one)
+    assert "Autumn: 4 of 4" in watched.stderr
+    assert "bot 1 v1" in watched.stdout
+    assert run("tournament", "standings", one, "--csv").stdout.startswith("place,entrant,")
+    assert len(json.loads(run("tournament", "standings", one, "--json").stdout)) == 4
+    assert "4/4" in run("tournament", "list", "--status", "finished").output
+    assert "4 of 4 matches played" in run("tournament", "show", one).output
+    assert "cannot be cancelled" in run("tournament", "cancel", one, status=1).output
+
+
+def test_a_cancelled_tournament_is_watched_to_its_reason(run: Run, four: list[str]) -> None:
+    made = json.loads(run("tournament", "create", "A", *four, "--start-at", "manual", "--json").stdout)
+    run("tournament", "cancel", made["id"])
+    assert "cancelled by ada" in run("tournament", "watch", made["id"], status=1).output
+
+
+def test_a_tournament_that_cannot_be_is_refused_field_by_field(run: Run, four: list[str]) -> None:
+    said = run(
+        "tournament", "create", "A", *four, "--rules", '{"preset": "x"}', "--seed", " ", status=1
+    ).output
+    assert "rules.preset: must be one of" in said
+    assert "seed: must be one line" in said
+    run("tournament", "create", "A", *four, "--limits", "[1]", status=2)
+    run("tournament", "create", "A", *four, "--rules", "{", status=2)
+    assert "nothing" in run("tournament", "show", "t_nothing", status=1).output.lower()
+
+
+def test_matches_records_faults_and_rankings_are_shown(
+    run: Run,
+    four: list[str],
+    make_spec: Any,
+    play_all: Callable[..., None],
+    logged_in: Client,
+    arena: Arena,
+    home: Path,
+) -> None:
+    made = logged_in.create_tournament(**make_spec(four, rules={"preset": "fundex"}, deals=1))
+    play_all()
+    assert isinstance(arena.queue, InlineQueue)
+    arena.queue.run()
+    match = f"{made['id']}-0"
+    assert "illegal" in run("match", "show", match).output
+    assert json.loads(run("match", "show", match, "--json").stdout)["id"] == match
+    assert "R99 is no card" in run("faults", "bot 0").output
+    assert json.loads(run("faults", four[0], "1", "--json").stdout)[0]["evidence"]
+    assert "nothing went wrong" in run("faults", "bot 1").output
+    assert "provisional" in run("rankings").output
+    assert json.loads(run("rankings", "--json").stdout)["matches"] == 4
+    assert "no rated matches yet" in run("rankings", "--players", "9").output
+    file = home / "game.json"
+    file.write_text(run("match", "record", match).stdout)
+    assert run("verify", str(file)).output == "verified\n"
+
+
+def test_a_record_that_was_tampered_with_is_told_apart(
+    run: Run, four: list[str], make_spec: Any, play_all: Callable[..., None], logged_in: Client, home: Path
+) -> None:
+    made = logged_in.create_tournament(**make_spec(four))
+    play_all()
+    good = logged_in.record(f"{made['id']}-0")
+    bad = good | {"scores": [score + 1 for score in good["scores"]]}
+    assert run("verify", "-", input=json.dumps(bad), status=1).output.startswith("scores")
+    lines = "\n".join(json.dumps(record) for record in (good, bad))
+    assert run("verify", "-", input=lines, status=1).output.startswith("record 2: scores")
+    assert (
+        run("verify", "-", input=json.dumps(good) + "\n" + json.dumps(good)).output == "verified 2 records\n"
+    )
+    assert "not JSON" in run("verify", "-", input="{", status=1).output
+    run("verify", str(home / "nothing.json"), status=2)
+
+
+def test_a_round_is_settled(run: Run) -> None:
+    told = json.loads(run("referee", "-", input=json.dumps(CASE)).stdout)
+    assert told["bids"] == [1, 0]
+    run("referee", "-", input=json.dumps(CASE | {"moves": [1, 0, "B15", "B15"]}), status=1)
+    run("referee", "-", input="{", status=1)
+    run("referee", "nothing.json", status=2)
+
+
+def test_every_command_has_a_help_a_person_can_work_from(run: Run) -> None:
+    listed = run("--help").output
+    assert {"login", "submit", "tournament", "referee", "play", "check", "up", "demo"} <= set(listed.split())
+    assert "Cannot be used here" not in listed
+    with click.Context(main) as context:
+        for name in main.list_commands(context):
+            command = main.get_command(context, name)
+            assert command is not None
+            assert len(command.help or "") > 20, name
+
+
+def test_the_version_is_told_and_unknown_words_are_usage_errors(run: Run) -> None:
+    assert run("--version").output.startswith("rage, version ")
+    run("dance", status=2)
+    run("bots", "--nonsense", status=2)
+
+
+def test_the_referee_needs_neither_the_web_nor_the_database() -> None:
+    script = "import sys; from api.cli import main; main(['referee', '-'], standalone_mode=False)"
+    check = f"import sys\ntry:\n    {script}\nexcept SystemExit:\n    pass\nprint(sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", check], input=json.dumps(CASE), capture_output=True, text=True
+    )
+    loaded = set(done.stdout.splitlines()[-1].replace("'", "").strip("[]").split(", "))
+    assert "engine.referee" in loaded
+    assert not loaded & {
+        "flask",
+        "sqlalchemy",
+        "marshmallow",
+        "rich",
+        "http.client",
+        "importlib.metadata",
+        "celery",
+    }

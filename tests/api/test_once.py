@@ -1,0 +1,70 @@
+"""Idempotency-Key over HTTP."""
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+KEY = "a key nobody guesses"
+
+
+def test_a_tournament_is_made_once_for_one_key(ada: Any, ready_bots: list[str], make_spec: Any) -> None:
+    spec = make_spec(ready_bots)
+    first, again = ada.post("/tournaments", spec, key="k"), ada.post("/tournaments", spec, key="k")
+    assert (again.status_code, again.get_json()) == (201, first.get_json())
+    assert len(ada.get("/tournaments").get_json()["items"]) == 1
+
+
+def test_another_body_under_the_key_is_a_conflict(ada: Any, ready_bots: list[str], make_spec: Any) -> None:
+    ada.post("/tournaments", make_spec(ready_bots), key="k")
+    assert ada.post("/tournaments", make_spec(ready_bots, deals=3), key="k").status_code == 409
+
+
+def test_another_path_under_the_key_is_a_conflict(ada: Any, ready_bots: list[str], make_spec: Any) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots), key="k").get_json()
+    assert ada.post(f"/tournaments/{made['id']}/pause", key="k").status_code == 409
+
+
+def test_an_upload_is_the_same_whatever_the_boundary(ada: Any) -> None:
+    first, again = ada.upload(name="spy", key="k"), ada.upload(name="spy", key="k")
+    assert (again.status_code, again.get_json()) == (201, first.get_json())
+    assert ada.upload(name="spy", code=b"other", key="k").status_code == 409
+
+
+def test_a_key_is_an_accounts_own(ada: Any, bob: Any) -> None:
+    assert ada.upload(name="spy", key="k").status_code == 201
+    assert bob.upload(name="other", key="k").status_code == 201
+
+
+def test_a_refusal_is_not_remembered(ada: Any) -> None:
+    assert ada.upload(name="a/b", key="k").status_code == 422
+    assert ada.upload(name="spy", key="k").status_code == 201
+
+
+def test_a_key_is_forgotten_after_a_day(ada: Any, clock: Any) -> None:
+    ada.upload(name="spy", key="k")
+    clock.turn(hours=25)
+    assert ada.upload(name="spy", key="k").status_code == 409  # the name is taken: it was really tried
+
+
+def test_a_registration_may_be_sent_again(http: FlaskClient, clock: Any) -> None:
+    def register(name: str, key: str) -> Any:
+        return http.post("/api/v1/accounts", json={"name": name}, headers={"Idempotency-Key": key})
+
+    first = register("eve", KEY)
+    assert register("eve", KEY).get_json() == first.get_json()
+    assert register("mallory", KEY).status_code == 409
+    clock.turn(hours=25)
+    assert register("eve", KEY).status_code == 409
+
+
+def test_a_token_is_never_repeated_under_a_key_that_can_be_guessed(http: FlaskClient) -> None:
+    for status in (201, 409):
+        answer = http.post("/api/v1/accounts", json={"name": "eve"}, headers={"Idempotency-Key": "1"})
+        assert answer.status_code == status
+
+
+@pytest.mark.parametrize("key", ["x" * 201, "é", "a\tb"])
+def test_a_key_that_cannot_be_kept_is_named(ada: Any, key: str) -> None:
+    answer = ada.upload(name="spy", key=key)
+    assert (answer.status_code, list(answer.json["errors"])) == (422, ["Idempotency-Key"])

@@ -1,0 +1,116 @@
+"""The OpenAPI document and the guide made from it."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from service.work import Arena
+
+
+def schemas(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        yield node
+        for value in node.values():
+            yield from schemas(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from schemas(value)
+
+
+def test_the_document_is_whole(http: FlaskClient) -> None:
+    spec = http.get("/api/v1/openapi.json").get_json()
+    assert spec["openapi"] == "3.1.0"
+    for node in schemas(spec):
+        if "$ref" in node:
+            found = spec
+            for part in node["$ref"].removeprefix("#/").split("/"):
+                found = found[part]
+            assert found
+    ids = [
+        told["operationId"]
+        for path in spec["paths"].values()
+        for verb, told in path.items()
+        if verb != "parameters"
+    ]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_path_under_the_prefix_is_documented(app: Flask) -> None:
+    paths = app.extensions["openapi"]["paths"]
+    rules = [rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/api/v1")]
+    named = {re.sub(r"<(?:[^>]*:)?(\w+)>", r"{\1}", rule) for rule in rules}
+    assert named - set(paths) == {"/api/v1/openapi.json"}
+
+
+def test_every_field_has_a_meaning(app: Flask) -> None:
+    for name, schema in app.extensions["openapi"]["components"]["schemas"].items():
+        for field, told in schema["properties"].items():
+            assert told.get("description"), f"{name}.{field}"
+
+
+def test_what_writes_says_that_it_needs_a_token(app: Flask) -> None:
+    open_to_all = {
+        told["operationId"]
+        for path in app.extensions["openapi"]["paths"].values()
+        for verb, told in path.items()
+        if verb in ("post", "delete") and "security" not in told
+    }
+    assert open_to_all == {"register"}
+
+
+def test_every_operation_answers_as_documented(
+    http: FlaskClient, contract: Any, ada: Any, cup: dict[str, Any], make_spec: Any, arena: Arena
+) -> None:
+    """The client of these tests holds each answer against the document; here are all of them."""
+    bot, tournament = cup["entrants"][0]["bot_id"], cup["id"]
+    for path in (
+        "accounts/me",
+        "bots",
+        f"bots/{bot}",
+        f"bots/{bot}/versions/1",
+        f"bots/{bot}/versions/1/code",
+        f"bots/{bot}/versions/1/faults",
+        f"bots/{bot}/rating",
+        "tournaments",
+        f"tournaments/{tournament}",
+        f"tournaments/{tournament}/standings",
+        f"tournaments/{tournament}/crosstable",
+        f"tournaments/{tournament}/matches",
+        f"matches/{tournament}-0",
+        f"matches/{tournament}-0/record",
+        "rankings",
+        "rankings/pools",
+        "rules",
+        "rules/korean",
+    ):
+        assert ada.get(f"/{path}").status_code == 200, path
+    events = http.get(f"/api/v1/tournaments/{tournament}/events", buffered=True)
+    assert events.status_code == 200
+    contract.judge("GET", events)
+    made = ada.post(
+        "/tournaments", make_spec([each["bot_id"] for each in cup["entrants"]], start_at="manual")
+    ).get_json()
+    for verb in ("start", "pause", "resume", "cancel"):
+        assert ada.post(f"/tournaments/{made['id']}/{verb}").status_code == 200
+    assert ada.upload(f"/bots/{bot}/versions").status_code == 201
+    assert ada.delete(f"/bots/{bot}").status_code == 204
+    operations = {
+        told["operationId"]
+        for path in contract.spec["paths"].values()
+        for verb, told in path.items()
+        if verb != "parameters"
+    }
+    assert contract.seen == operations
+
+
+def test_the_guide_tells_of_every_operation_and_asks_no_other_host(http: FlaskClient, app: Flask) -> None:
+    page = http.get("/docs")
+    assert page.status_code == 200
+    for path, told in app.extensions["openapi"]["paths"].items():
+        for verb in set(told) - {"parameters"}:
+            assert f"{verb.upper()} {path}" in page.text
+    assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page.text)
+    assert "<script" not in page.text

@@ -1,0 +1,203 @@
+"""Tournaments, matches and rankings over HTTP."""
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import update
+
+from api.rows import cell
+from engine.record import verify
+from service import tables
+from service.work import Arena
+
+Spec = Callable[..., dict[str, Any]]
+
+
+def test_a_tournament_starts_at_once_and_tells_how_far_it_is(
+    ada: Any, ready_bots: list[str], make_spec: Spec
+) -> None:
+    answer = ada.post("/tournaments", make_spec(ready_bots))
+    assert answer.status_code == 201
+    made = answer.get_json()
+    assert (made["status"], made["progress"]["played"], made["progress"]["total"]) == ("running", 0, 8)
+    assert [each["version"] for each in made["entrants"]] == [1, 1, 1, 1]
+    assert made["secret"] is None
+    assert ada.http.get(answer.headers["Location"]).get_json()["id"] == made["id"]
+
+
+@pytest.mark.parametrize(
+    ("start_at", "status"),
+    [
+        ("manual", "scheduled"),
+        ("2099-01-01T00:00:00+02:00", "scheduled"),
+        ("2001-01-01t00:00:00z", "running"),
+        (None, "running"),
+    ],
+)
+def test_it_starts_when_it_was_told_to(
+    ada: Any, ready_bots: list[str], make_spec: Spec, start_at: str | None, status: str
+) -> None:
+    assert ada.post("/tournaments", make_spec(ready_bots, start_at=start_at)).get_json()["status"] == status
+
+
+def test_a_start_is_told_in_utc(ada: Any, ready_bots: list[str], make_spec: Spec) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots, start_at="2099-01-01T00:30:00+02:00")).get_json()
+    assert made["start_at"] == "2098-12-31T22:30:00Z"
+
+
+def test_its_owner_starts_pauses_resumes_and_cancels_it(
+    ada: Any, ready_bots: list[str], make_spec: Spec
+) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots, start_at="manual")).get_json()
+    path = f"/tournaments/{made['id']}"
+    assert ada.post(f"{path}/pause").status_code == 409
+    for verb, status in [
+        ("start", "running"),
+        ("start", "running"),
+        ("pause", "paused"),
+        ("pause", "paused"),
+        ("resume", "running"),
+        ("cancel", "cancelled"),
+        ("cancel", "cancelled"),
+    ]:
+        answer = ada.post(f"{path}/{verb}")
+        assert (answer.status_code, answer.get_json()["status"]) == (200, status)
+    assert ada.post(f"{path}/resume").status_code == 409
+    assert ada.get(path).get_json()["reason"] == "cancelled by ada"
+
+
+def test_anothers_tournament_cannot_be_changed(
+    ada: Any, bob: Any, ready_bots: list[str], make_spec: Spec
+) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots, start_at="manual")).get_json()
+    for verb in ("start", "pause", "resume", "cancel"):
+        assert bob.post(f"/tournaments/{made['id']}/{verb}").status_code == 403
+
+
+def test_standings_and_crosstable_follow_from_its_matches(cup: dict[str, Any], ada: Any) -> None:
+    standings = ada.get(f"/tournaments/{cup['id']}/standings").get_json()
+    assert [row["matches"] for row in standings["items"]] == [8, 8, 8, 8]
+    assert {row["faults"] for row in standings["items"] if row["entrant"] == 0} == {8}
+    pairs = ada.get(f"/tournaments/{cup['id']}/crosstable").get_json()["items"]
+    assert all(row["wins_a"] + row["wins_b"] + row["ties"] == row["games"] == 8 for row in pairs)
+    assert len(pairs) == 6
+
+
+def test_tables_come_as_csv(cup: dict[str, Any], ada: Any) -> None:
+    for name in ("standings", "crosstable"):
+        answer = ada.get(f"/tournaments/{cup['id']}/{name}?format=csv")
+        rows = list(csv.DictReader(io.StringIO(answer.text)))
+        told = ada.get(f"/tournaments/{cup['id']}/{name}").get_json()["items"]
+        assert answer.mimetype == "text/csv"
+        assert [list(row) for row in rows] == [list(row) for row in told]
+        assert [row.get("points") for row in rows] == [
+            str(row["points"]) if "points" in row else None for row in told
+        ]
+
+
+def test_a_table_holds_nothing_a_spreadsheet_would_run(cup: dict[str, Any], ada: Any, arena: Arena) -> None:
+    with arena.work() as work:
+        work.db.execute(update(tables.bot).values(name='=cmd|"/c calc"!A1', name_key=tables.bot.c.id))
+    text = ada.get(f"/tournaments/{cup['id']}/standings?format=csv").text
+    assert {row["name"] for row in csv.DictReader(io.StringIO(text))} == {'\'=cmd|"/c calc"!A1'}
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("=1", "'=1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@x", "'@x"),
+        ("\tx", "'\tx"),
+        ("spy", "spy"),
+        (-1.5, -1.5),
+        (None, ""),
+    ],
+)
+def test_a_cell_is_text_or_a_number_never_a_formula(value: object, written: object) -> None:
+    assert cell(value) == written
+
+
+def test_matches_come_in_the_order_of_the_schedule(cup: dict[str, Any], ada: Any) -> None:
+    path = f"/tournaments/{cup['id']}/matches"
+    first = ada.get(f"{path}?limit=5").get_json()
+    rest = ada.get(f"{path}?limit=5&cursor={first['next']}").get_json()
+    assert [match["number"] for match in first["items"] + rest["items"]] == list(range(8))
+    assert rest["next"] is None
+    assert ada.get(f"{path}?status=planned").get_json()["items"] == []
+
+
+def test_a_match_tells_who_failed_how(cup: dict[str, Any], http: FlaskClient) -> None:
+    match = http.get(f"/api/v1/matches/{cup['id']}-0").get_json()
+    (seat,) = [each["seat"] for each in match["seats"] if each["entrant"] == 0]
+    assert [(fault["seat"], fault["kind"]) for fault in match["faults"]] == [(seat, "illegal")]
+    assert "evidence" not in match["faults"][0]
+
+
+def test_a_record_can_be_verified(cup: dict[str, Any], http: FlaskClient) -> None:
+    record = http.get(f"/api/v1/matches/{cup['id']}-3/record").get_json()
+    assert verify(record) is None
+    assert record["about"]["match"] == f"{cup['id']}-3"
+
+
+def test_a_record_before_the_match_is_a_conflict(ada: Any, ready_bots: list[str], make_spec: Spec) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots)).get_json()
+    assert ada.get(f"/matches/{made['id']}-0/record").status_code == 409
+
+
+def test_rankings_are_those_of_one_pool(cup: dict[str, Any], http: FlaskClient) -> None:
+    (pool,) = http.get("/api/v1/rankings/pools").get_json()["items"]
+    told = http.get(f"/api/v1/rankings?rules={pool['rules']}&players=4").get_json()
+    assert {line["bot_id"] for line in told["items"]} == {each["bot_id"] for each in cup["entrants"]}
+    assert told["matches"] == pool["matches"] == 8
+    empty = http.get("/api/v1/rankings?rules=nothing&players=9").get_json()
+    assert (empty["items"], empty["next"], empty["snapshot"]) == ([], None, None)
+    earlier = http.get(f"/api/v1/rankings?rules={pool['rules']}&at=2029-01-01T00:00:00Z").get_json()
+    assert earlier["items"] == []
+
+
+def test_a_bots_ratings_are_kept(cup: dict[str, Any], http: FlaskClient) -> None:
+    (point,) = http.get(f"/api/v1/bots/{cup['entrants'][1]['bot_id']}/rating").get_json()["items"]
+    assert point["low"] < point["rating"] < point["high"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "rankings",
+        "rules",
+        "rules/fundex",
+        "tournaments/{id}",
+        "tournaments/{id}/standings",
+        "tournaments/{id}/standings?format=csv",
+        "tournaments/{id}/crosstable",
+        "matches/{id}-0",
+        "matches/{id}-0/record",
+        "openapi.json",
+    ],
+)
+def test_what_did_not_change_is_not_sent_again(cup: dict[str, Any], http: FlaskClient, path: str) -> None:
+    url = f"/api/v1/{path.format(id=cup['id'])}"
+    tag = http.get(url).headers["ETag"]
+    again = http.get(url, headers={"If-None-Match": tag})
+    assert (again.status_code, again.data) == (304, b"")
+    assert http.get(url, headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_a_tag_changes_with_what_it_stands_for(ada: Any, ready_bots: list[str], make_spec: Spec) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots)).get_json()
+    tag = ada.get(f"/tournaments/{made['id']}").headers["ETag"]
+    ada.post(f"/tournaments/{made['id']}/pause")
+    assert ada.get(f"/tournaments/{made['id']}").headers["ETag"] != tag
+
+
+def test_every_preset_is_told_with_its_switches(http: FlaskClient) -> None:
+    rules = http.get("/api/v1/rules").get_json()["items"]
+    assert [each["preset"] for each in rules] == ["fundex", "wikipedia", "challenge", "korean", "amigo"]
+    assert "secret_bids" in rules[0]["switches"]
+    assert http.get("/api/v1/rules/amigo").get_json() in rules
