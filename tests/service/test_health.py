@@ -1,0 +1,72 @@
+"""Whether the service can serve, and who is there."""
+
+from pathlib import Path
+from typing import Any
+
+from service import health, presence, reap
+from service.jobs import CHECK, PLAY, InlineQueue, Job
+from service.settings import Settings
+from service.work import Arena
+
+
+class Deaf(InlineQueue):
+    """A broker that cannot be reached."""
+
+    def depth(self, name: str) -> int:
+        raise ConnectionError("the broker cannot be reached: nobody listens")
+
+
+def test_without_workers_it_is_not_ready(arena: Arena) -> None:
+    told = health.ready(arena)
+    assert (told.ok, told.database, told.broker) == (False, "ok", "ok")
+    assert "no worker has been seen" in told.trouble[0]
+
+
+def test_with_a_worker_that_can_run_bots_it_is_ready(arena: Arena, clock: Any) -> None:
+    presence.here(arena, "w1", "A", {})
+    assert health.ready(arena).ok
+    clock.turn(presence.SILENT.total_seconds() + 1)
+    assert not health.ready(arena).ok
+
+
+def test_a_worker_that_cannot_run_bots_says_why(arena: Arena) -> None:
+    presence.here(arena, "w1", None, {"error": "install bubblewrap"})
+    told = health.ready(arena)
+    assert not told.ok
+    assert "w1 cannot run bots: install bubblewrap" in told.trouble
+
+
+def test_a_worker_that_says_goodbye_is_gone_and_one_silent_for_long_forgotten(
+    arena: Arena, clock: Any
+) -> None:
+    for name in ("w1", "w2"):
+        presence.here(arena, name, "A", {})
+    presence.gone(arena, "w1")
+    with arena.read() as db:
+        assert [each.name for each in presence.workers(db, clock.now)] == ["w2"]
+    clock.turn(presence.FORGOTTEN.total_seconds() + 1)
+    reap.reap(arena)
+    presence.here(arena, "w3", "A", {})
+    with arena.read() as db:
+        assert [each.name for each in presence.workers(db, clock.now)] == ["w3"]
+
+
+def test_a_broker_that_is_away_is_named_and_the_reaper_lives_on(arena: Arena) -> None:
+    deaf = Arena(arena.settings, arena.database, Deaf(), arena.clock)
+    assert health.ready(deaf).broker == "away"
+    assert reap.reap(deaf).bells == 0
+
+
+def test_a_database_that_is_away_is_named(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/no/such/folder/rage.sqlite3"
+    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path), "RAGE_DATABASE_URL": url})
+    told = health.ready(Arena.open(settings, InlineQueue()))
+    assert (told.ok, told.database) == (False, "away")
+
+
+def test_metrics_count_what_waits(arena: Arena) -> None:
+    for job in (Job(CHECK, ("a",)), Job(PLAY, (1,)), Job(PLAY, (2,))):
+        arena.queue.send(job)
+    told = health.metrics(arena)
+    assert told['rage_queue_depth{queue="matches"}'] == 2
+    assert told['rage_queue_depth{queue="checks"}'] == 1
