@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, select
+from sqlalchemy import Connection, Row, and_, select
 
 from engine.errors import RulesError
 from engine.rules import RuleSet
@@ -14,11 +14,11 @@ from service import names, schedule
 from service.errors import Invalid
 from service.limits import Limits
 from service.tables import bot, version
-from service.work import Arena, Work
+from service.work import Arena
 
 MANUAL = "manual"
 FORMATS = ("round_robin",)
-MOST_ENTRANTS = 1000
+MOST_ENTRANTS = 500
 MOST_DEALS = 10_000
 MOST_MEETINGS = 16
 
@@ -49,10 +49,18 @@ class Spec:
     total: int
 
 
-def read(arena: Arena, work: Work, told: Mapping[str, Any]) -> Spec:
-    """The spec behind a request's body; raises `Invalid` with all that is wrong."""
+def read(arena: Arena, told: Mapping[str, Any]) -> Spec:
+    """The spec behind a request's body; raises `Invalid` with all that is wrong.
+
+    Only looks at the database: the search for a schedule can take seconds, and holds nobody up.
+    """
+    with arena.read() as db:
+        return _read(arena, db, told)
+
+
+def _read(arena: Arena, db: Connection, told: Mapping[str, Any]) -> Spec:
     wrong: dict[str, list[str]] = {}
-    entries = _entries(work, told.get("entrants", ()), wrong)
+    entries = _entries(db, told.get("entrants", ()), wrong)
     players = _whole(told, "players", 4, 2, 11, wrong)
     deals = _whole(told, "deals", 1, 1, MOST_DEALS, wrong)
     meetings = _whole(told, "meetings", 1, 1, MOST_MEETINGS, wrong)
@@ -62,7 +70,7 @@ def read(arena: Arena, work: Work, told: Mapping[str, Any]) -> Spec:
         "rules": _rules(told.get("rules", {"preset": "fundex"}), players, wrong),
         "limits": _try(wrong, lambda: Limits.parse(told.get("limits") or {})),
         "seed": _seed(told.get("seed"), wrong),
-        "start_at": _start(told.get("start_at"), work.now, wrong),
+        "start_at": _start(told.get("start_at"), arena.clock(), wrong),
         "duplicate": told.get("duplicate", True),
     }
     if len(entries) < players and not {"entrants", "players"} & wrong.keys():
@@ -75,7 +83,11 @@ def read(arena: Arena, work: Work, told: Mapping[str, Any]) -> Spec:
     if total > arena.settings.max_matches:
         most = f"{arena.settings.max_matches:,}"
         raise Invalid(
-            {"deals": [f"this makes {total:,} matches, at most {most} are allowed; take fewer deals"]}
+            {
+                "deals": [
+                    f"this makes {total:,} matches, at most {most} are allowed; take fewer deals or entrants"
+                ]
+            }
         )
     return Spec(entries=entries, players=players, deals=deals, meetings=meetings, total=total, **values)
 
@@ -85,7 +97,7 @@ def plan(entrants: int, players: int, meetings: int, seed: str) -> list[list[sch
     return schedule.round_robin(entrants, players, meetings=meetings, seed=seed.encode())
 
 
-def newest_ready(work: Work, bot_ids: Sequence[str]) -> dict[str, str]:
+def newest_ready(db: Connection, bot_ids: Sequence[str]) -> dict[str, str]:
     """The newest ready version of each bot that has one and is not retired."""
     query = (
         select(version.c.bot_id, version.c.id)
@@ -93,7 +105,7 @@ def newest_ready(work: Work, bot_ids: Sequence[str]) -> dict[str, str]:
         .where(version.c.bot_id.in_(bot_ids), version.c.status == "ready")
         .order_by(version.c.number)
     )
-    return {row.bot_id: row.id for row in work.db.execute(query)}
+    return {row.bot_id: row.id for row in db.execute(query)}
 
 
 def _total(entrants: int, players: int, meetings: int, deals: int, values: Mapping[str, Any]) -> int:
@@ -101,15 +113,15 @@ def _total(entrants: int, players: int, meetings: int, deals: int, values: Mappi
     return tables * deals * (players if values["duplicate"] else 1)
 
 
-def _entries(work: Work, told: Sequence[str], wrong: dict[str, list[str]]) -> tuple[Entry, ...]:
+def _entries(db: Connection, told: Sequence[str], wrong: dict[str, list[str]]) -> tuple[Entry, ...]:
     if not 2 <= len(told) <= MOST_ENTRANTS:
         wrong["entrants"] = [f"must name 2 to {MOST_ENTRANTS} bots, each once"]
         return ()
     ids = {each.partition(":")[0] for each in told}
-    known = {row.id: row for row in work.db.execute(select(bot).where(bot.c.id.in_(ids)))}
+    known = {row.id: row for row in db.execute(select(bot).where(bot.c.id.in_(ids)))}
     status = select(version.c.id, version.c.status).where(version.c.bot_id.in_(ids))
-    versions = {row.id: row.status for row in work.db.execute(status)}
-    ready = newest_ready(work, list(ids))
+    versions = {row.id: row.status for row in db.execute(status)}
+    ready = newest_ready(db, list(ids))
     seen: set[str] = set()
     for index, each in enumerate(told):
         if reason := _bad_entry(each, known, versions, ready, seen):

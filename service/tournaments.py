@@ -78,9 +78,8 @@ class Tournament:
 
 def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Tournament:
     """A tournament from a request's body, started at once if its time has come. Raises `Invalid`."""
+    made, tournament_id = spec.read(arena, told), names.new_id("t")
     with arena.work() as work:
-        made = spec.read(arena, work, told)
-        tournament_id = names.new_id("t")
         work.db.execute(insert(rows).values(_row(work, tournament_id, caller, made)))
         listed = enumerate(made.entries)
         entries = [
@@ -247,7 +246,7 @@ def _fix_entrants(work: Work, tournament_id: str) -> list[int]:
     """Give every entrant its version; the numbers of those that still have one to play."""
     listed = select(entrant).where(entrant.c.tournament_id == tournament_id).order_by(entrant.c.number)
     entries = work.db.execute(listed).all()
-    ready = spec.newest_ready(work, [entry.bot_id for entry in entries])
+    ready = spec.newest_ready(work.db, [entry.bot_id for entry in entries])
     playing: dict[str, int] = {}
     for entry in entries:
         chosen = entry.version_id or ready.get(entry.bot_id)
