@@ -4,10 +4,12 @@ import os
 import re
 import secrets
 import time
+from contextlib import suppress
 from typing import Any
 
 import structlog
 from flask import Flask, Response, current_app, g, request
+from werkzeug.exceptions import HTTPException
 
 from api import accounts, bots, errors, matches, once, ops, pages, rankings, rules, tournaments
 from api.blueprint import Api, IdConverter, convert_id
@@ -19,6 +21,7 @@ TITLE = "Rage Arena"
 VERSION = "1"  # of the API; the first part of every path says it too
 ROOM_FOR_FORM = 64 << 10  # bytes a form may have beside the bot
 LARGEST_JSON = 1 << 20
+MOST_DRAINED = 16 << 20
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 TOKEN_SCHEME = {"type": "http", "scheme": "bearer", "description": "An account's token"}
 HEADERS = {
@@ -82,8 +85,18 @@ def _finish(answer: Response) -> Response:
         answer.headers.setdefault(name, value)
     answer.headers.setdefault("Cache-Control", _cache_control(answer))
     answer.vary.add("Authorization")
+    if answer.status_code >= 400:
+        _drain()
     _note(answer)
     return answer
+
+
+def _drain() -> None:
+    """Takes what of the body was not read: who is still sending does not read why it was refused."""
+    request.max_content_length = MOST_DRAINED
+    with suppress(HTTPException, OSError):
+        while request.stream.read(1 << 16):
+            pass
 
 
 def _cache_control(answer: Response) -> str:

@@ -33,7 +33,7 @@ KEY_PARAMETER = {
     "name": HEADER,
     "required": False,
     "description": "Up to 200 characters; the same again within a day gets the first answer again.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+    "schema": {"type": "string", "pattern": "^[ -~]{1,200}$"},
     "example": "f3b1c7e2",
 }
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import marshmallow as ma
 from flask import Request
 from webargs.flaskparser import FlaskParser
-from werkzeug.exceptions import BadRequest, UnsupportedMediaType
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMediaType
 
 from service.errors import Invalid
 
@@ -40,8 +40,11 @@ def read_json(req: Request) -> Any:
     """The body as JSON; 415 and 400 if it is none."""
     if not req.is_json:
         raise UnsupportedMediaType("Send JSON, with the header Content-Type: application/json")
+    data = req.get_data(cache=True)
+    if req.max_content_length is not None and len(data) >= req.max_content_length:
+        raise RequestEntityTooLarge  # sent in chunks, and cut off there
     try:
-        return json.loads(req.get_data(cache=True).decode(), parse_constant=_no_number)
+        return json.loads(data.decode(), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise BadRequest(f"The body is not JSON: {reason}") from None

@@ -73,9 +73,7 @@ def demo(keep: bool) -> None:
         screen.line("Stopped; nothing is left.")
         raise click.exceptions.Exit(STOPPED) from None
     except (DemoFailed, ClientError, SettingsError, OSError, *WHY_NOT) as error:
-        raise click.ClickException(
-            f"{error}\nEverything was stopped. Logs: {place.directory / 'logs'}"
-        ) from error
+        raise click.ClickException(f"{error}\nEverything was stopped. {place.logs()}") from error
     finally:
         screen.settle()
     place.remove()
@@ -100,6 +98,14 @@ class Place:
         """The settings' variables for a service apart from any other here."""
         kept = {name: value for name, value in os.environ.items() if name not in OWN}
         return {**kept, "RAGE_DATA_DIR": str(self.directory), "RAGE_PORT": "0"}
+
+    def logs(self) -> str:
+        """Where to look after a failure; a place that knows nothing about it is removed."""
+        directory = self.directory / "logs"
+        if any(file.stat().st_size for file in directory.glob("*.log")):
+            return f"Logs: {directory}"
+        self.remove()
+        return "It had not got as far as writing logs."
 
     def remove(self) -> None:
         if self.own:

@@ -1,5 +1,6 @@
 """The client against the real application over real HTTP."""
 
+import http.client
 import http.server
 import socket
 import threading
@@ -90,6 +91,29 @@ def test_a_refusal_names_fields(client: Client) -> None:
         client.create_tournament(name="x", entrants=["bot_x", 1])
     assert (caught.value.status, caught.value.title) == (422, "Unprocessable Entity")
     assert "entrants.1: must be text" in str(caught.value)
+
+
+def test_a_refusal_reaches_who_is_still_sending(server: str) -> None:
+    for size in (4 << 20, 12 << 20):
+        with pytest.raises(ProblemError) as caught:
+            Client(server, "rage_wrong").submit("spy", "bot.py", b"#" * size)
+        assert caught.value.status == 401
+    client = Client(server)
+    client.register("eve")
+    with pytest.raises(ProblemError) as caught:
+        client.submit("spy", "bot.py", b"#" * (12 << 20))
+    assert caught.value.status == 413
+
+
+def test_a_body_in_chunks_has_a_bound_too(server: str) -> None:
+    connection = http.client.HTTPConnection(server.removeprefix("http://"))
+    for size, status in ((10, 201), (2 << 20, 413)):
+        parts = iter([b'{"name": "eve"', b" " * size, b"}"])
+        headers = {"Content-Type": "application/json"}
+        connection.request("POST", "/api/v1/accounts", parts, headers, encode_chunked=True)
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()[:1]) == (status, b"{")
+        connection.close()
 
 
 def test_waiting_has_an_end(client: Client) -> None:
