@@ -63,7 +63,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class BotFault:
-    """What went wrong, as the bot's owner sees it; `reproduce` plays that match again at home."""
+    """What went wrong, as the bot's owner sees it; `replay` plays that very match again at home."""
 
     match_id: str
     seat: int
@@ -75,6 +75,7 @@ class BotFault:
     text: str
     out: bool
     evidence: dict[str, Any]
+    replay: str
 
 
 def matches(
@@ -155,7 +156,12 @@ def _fault_key(row: "Row[Any]") -> list[int | str]:
 def _bot_fault(row: "Row[Any]") -> BotFault:
     same = ("seat", "round", "trick", "decision", "kind", "asked", "text", "out", "evidence")
     values = {name: getattr(row, name) for name in same}
-    return BotFault(**values, match_id=f"{row.tournament_id}-{row.number}")
+    match_id = f"{row.tournament_id}-{row.number}"
+    seed = "" if row.evidence.get("seed") is None else f" --bot-seed {row.evidence['seed']}"
+    play = f"rage play MYBOT --replay match.json --seat {row.seat}{seed}"
+    return BotFault(
+        **values, match_id=match_id, replay=f"rage match record {match_id} > match.json && {play}"
+    )
 
 
 def _select() -> Any:

@@ -77,7 +77,8 @@ def _run(supervisor: Supervisor, screen: Screen, *, verbose: bool) -> None:
             _show_token_anyway(supervisor, screen)
             raise
         finally:
-            screen.step("Stopping")
+            if supervisor.pids:
+                screen.step("Stopping")
             supervisor.stop()
             screen.settle()
     screen.line("Rage Arena has stopped; everything is kept for the next start.")

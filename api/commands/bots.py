@@ -117,6 +117,8 @@ def faults(bot: str, number: int | None, as_json: bool) -> None:
     )
     rows = [[each["match_id"], each["round"], each["asked"], each["kind"], each["text"]] for each in found]
     shown.table(columns, rows, empty="nothing went wrong")
+    if found:
+        click.echo("\nPlay the newest again at home:\n  " + found[0]["replay"].replace(" && ", "\n  "))
 
 
 @click.command()

@@ -113,6 +113,10 @@ class FaultAnswer(Answer):
     decision = whole("which of its decisions in the match, from 1", 38)
     kind = text("start, illegal, garbage, timeout, crash, memory, flood or escape", "illegal")
     asked = text("what was asked: start, bid, play, trump or challenge", "play")
+    replay = text(
+        "the commands that play this match again at home, with your bot in its seat",
+        "rage match record t_k4m2xw9tq7bn-17 > match.json && rage play MYBOT --replay match.json --seat 2",
+    )
     text = text("what happened", "R9 is not in legal")
     out = flag("whether the bot was out from then on", False)
     evidence = free("the answer, limits and use, exit status and log", {"answer": '{"id":38,"move":"R9"}'})

@@ -5,6 +5,7 @@ import hmac
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -184,6 +185,30 @@ def test_a_cancelled_tournament_stops(author: Client, anyone: Client) -> None:
     time.sleep(3)
     assert author.tournament(made["id"])["progress"]["played"] == played
     assert {match["status"] for match in author.matches(made["id"], status="void")} == {"void"}
+
+
+def test_a_fault_comes_with_the_commands_that_play_its_match_again_at_home(
+    author: Client, anyone: Client, service: Supervisor, tmp_path: Path
+) -> None:
+    code = FUNCTIONS.replace(b"sum", b"0 // (view['players'] - 3) * sum")
+    (tmp_path / "mybot.py").write_bytes(code)
+    opponents = [bot["id"] for bot in anyone.bots(owner="house")][:2]
+    bot = upload(author, "not for three", code)
+    made = author.create_tournament(name="Three", entrants=[bot, *opponents], players=3, deals=1)
+    assert author.wait_over(made["id"], seconds=120)["progress"]["faults"] == 3
+    newest = next(author.faults(bot, 1))
+    assert (newest["kind"], newest["out"], newest["asked"]) == ("crash", True, "bid")
+    assert "ZeroDivisionError" in newest["text"] + str(newest["evidence"])
+    place = {"RAGE_URL": service.address, "RAGE_TOKEN": author.token or ""}
+    done = subprocess.run(
+        ["bash", "-c", newest["replay"].replace("MYBOT", "mybot.py")],
+        cwd=tmp_path,
+        env={**os.environ, **place, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "ZeroDivisionError" in done.stdout + done.stderr
 
 
 def test_logs_are_kept_where_the_service_says(service: Supervisor) -> None:
