@@ -5,6 +5,7 @@ import re
 import secrets
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import structlog
@@ -13,6 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from api import accounts, bots, errors, matches, once, ops, pages, rankings, rules, tournaments
 from api.blueprint import Api, IdConverter, convert_id
+from api.front import Front
 from service import log
 from service.settings import Settings
 from service.work import Arena
@@ -53,6 +55,8 @@ def create_app(settings: Settings | None = None, arena: Arena | None = None) -> 
     app.before_request(_begin)
     app.after_request(_finish)
     _register(app)
+    note = partial(app.extensions["figures"].note, "GET", "kept")
+    app.wsgi_app = Front(app.wsgi_app, note=note)  # type: ignore[method-assign, assignment]
     return app
 
 
