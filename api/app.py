@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 from api import accounts, bots, errors, matches, once, ops, pages, rankings, rules, tournaments
 from api.blueprint import Api, IdConverter, convert_id
 from api.front import Front
+from api.kept import Kept
 from service import log
 from service.settings import Settings
 from service.work import Arena
@@ -51,7 +52,8 @@ def create_app(settings: Settings | None = None, arena: Arena | None = None) -> 
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.converters["id"] = IdConverter
     app.config["MAX_CONTENT_LENGTH"] = arena.settings.upload_bytes + ROOM_FOR_FORM
-    app.extensions.update(arena=arena, figures=ops.Figures(arena), strangers=once.Strangers(arena.clock))
+    app.extensions.update(arena=arena, figures=ops.Figures(arena), kept=Kept())
+    app.extensions["strangers"] = once.Strangers(arena.clock)
     app.before_request(_begin)
     app.after_request(_finish)
     _register(app)

@@ -1,12 +1,14 @@
 """Tournaments over HTTP."""
 
+from collections.abc import Callable
 from typing import Any
 
-from flask import Response, url_for
+from flask import Response, current_app, url_for
 
 from api import events
 from api.blueprint import Blueprint
 from api.context import account, arena
+from api.kept import Kept
 from api.rows import table, whole_list
 from api.schemas.fields import page_of
 from api.schemas.tournaments import (
@@ -21,6 +23,7 @@ from service import folds
 from service import tournaments as verbs
 from service.paging import Page
 from service.tournaments import Tournament
+from service.work import Arena
 
 blp = Blueprint("tournaments", "Tournaments, their standings and events")
 ONE = "/tournaments/<id:tournament_id>"
@@ -54,7 +57,7 @@ def standings(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Res
 
     Only whole groups of matches on one deal count, so that nobody is ahead by having played more.
     """
-    rows = folds.standings_of(arena(), tournament_id)
+    rows = _added_up(folds.standings_of, tournament_id)
     if query["format"] == "csv":
         return table(f"standings-{tournament_id}", StandingAnswer, rows)
     return whole_list(rows)
@@ -63,7 +66,7 @@ def standings(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Res
 @blp.get(f"{ONE}/crosstable", page_of(PairAnswer), query=FormatQuery, also="text/csv", cached=True)
 def crosstable(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Response:
     """Every pair of entrants that met"""
-    rows = folds.crosstable_of(arena(), tournament_id)
+    rows = _added_up(folds.crosstable_of, tournament_id)
     if query["format"] == "csv":
         return table(f"crosstable-{tournament_id}", PairAnswer, rows)
     return whole_list(rows)
@@ -100,3 +103,11 @@ def resume_tournament(tournament_id: str) -> Tournament:
 def cancel_tournament(tournament_id: str) -> Tournament:
     """Stop for good; what was played stays"""
     return verbs.cancel(arena(), account(), tournament_id)
+
+
+def _added_up(fold: Callable[[Arena, str], list[Any]], tournament_id: str) -> list[Any]:
+    """A fold over a tournament's matches, anew when it has further ones."""
+    now = verbs.tournament(arena(), tournament_id)
+    kept: Kept = current_app.extensions["kept"]
+    key = (fold.__name__, tournament_id)
+    return kept.get(key, now.status, now.progress.played, lambda: fold(arena(), tournament_id))

@@ -87,6 +87,16 @@ def test_standings_and_crosstable_follow_from_its_matches(cup: dict[str, Any], a
     assert len(pairs) == 6
 
 
+def test_standings_grow_while_it_is_played(
+    ada: Any, ready_bots: list[str], make_spec: Spec, play_all: Callable[..., None]
+) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots)).get_json()
+    for most, counted in ((4, 4), (2, 4), (100, 8)):
+        play_all(most)
+        rows = ada.get(f"/tournaments/{made['id']}/standings").get_json()["items"]
+        assert {row["matches"] for row in rows} == {counted}
+
+
 def test_tables_come_as_csv(cup: dict[str, Any], ada: Any) -> None:
     for name in ("standings", "crosstable"):
         answer = ada.get(f"/tournaments/{cup['id']}/{name}?format=csv")
