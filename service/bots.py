@@ -10,7 +10,7 @@ from sqlalchemy import Row, Select, and_, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from engine import bots as house_bots
-from service import accounts, names, paging, upload
+from service import accounts, names, paging, quotas, upload
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
 from service.jobs import CHECK, Job
@@ -97,6 +97,8 @@ def submit(
         "house": False,
     }
     with arena.work() as work:
+        quotas.another_bot(arena, work, caller)
+        quotas.another_upload(arena, work, caller)
         _insert_bot(work, row)
         made = _add(work, bot_id, 1, kind, filename, content)
         work.send(Job(CHECK, (made,)))
@@ -110,6 +112,7 @@ def add_version(arena: Arena, caller: Account, bot_id: str, *, filename: str, co
         found = _own(work, caller, bot_id)
         if found.retired_at is not None:
             raise Conflict(f"{found.name} is retired and takes no new versions")
+        quotas.another_upload(arena, work, caller)
         newest = select(func.max(version_rows.c.number)).where(version_rows.c.bot_id == bot_id)
         number = int(work.db.scalar(newest) or 0) + 1
         made = _add(work, bot_id, number, kind, filename, content)

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Row, and_, func, insert, select, tuple_, update
 
-from service import names, paging, schedule, spec
+from service import names, paging, quotas, schedule, spec
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, NotFound
 from service.jobs import PLAY, SETTLE, Job
@@ -80,6 +80,7 @@ def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Tournament
     """A tournament from a request's body, started at once if its time has come. Raises `Invalid`."""
     made, tournament_id = spec.read(arena, told), names.new_id("t")
     with arena.work() as work:
+        quotas.more_matches(arena, work, caller, made.total)
         work.db.execute(insert(rows).values(_row(work, tournament_id, caller, made)))
         listed = enumerate(made.entries)
         entries = [
@@ -193,7 +194,8 @@ def end(work: Work, tournament_id: str, status: str, reason: str | None = None) 
 def begin_due(work: Work) -> int:
     """Start every tournament whose time has come; how many."""
     due = (rows.c.status == "scheduled", rows.c.start_at.is_not(None), rows.c.start_at <= work.now)
-    found = work.db.scalars(select(rows.c.id).where(*due).order_by(rows.c.start_at).limit(10)).all()
+    query = select(rows.c.id).where(*due).order_by(rows.c.start_at).limit(10)
+    found = work.db.scalars(query.with_for_update(skip_locked=True)).all()
     for tournament_id in found:
         begin(work, tournament_id)
     return len(found)

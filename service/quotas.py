@@ -1,0 +1,54 @@
+"""What one account may take up: bots, uploads an hour, matches that wait. An admin has no quota."""
+
+from datetime import timedelta
+
+from sqlalchemy import func, select
+
+from service.accounts import Account
+from service.errors import Conflict, Invalid, TooMany
+from service.tables import bot, match, tournament, version
+from service.work import Arena, Work
+
+HOUR = timedelta(hours=1)
+
+
+def another_bot(arena: Arena, work: Work, caller: Account) -> None:
+    """Raises `Conflict` when the account has as many active bots as it may."""
+    most = arena.settings.max_bots
+    active = select(func.count()).where(bot.c.owner_id == caller.id, bot.c.retired_at.is_(None))
+    if not caller.admin and (work.db.scalar(active) or 0) >= most:
+        raise Conflict(f"an account has at most {most} active bots; retire one, or add a version to one")
+
+
+def another_upload(arena: Arena, work: Work, caller: Account) -> None:
+    """Raises `TooMany` when the account has uploaded as much within the hour as it may."""
+    most = arena.settings.uploads_per_hour
+    recent = (
+        select(version.c.created_at)
+        .join(bot, bot.c.id == version.c.bot_id)
+        .where(bot.c.owner_id == caller.id, version.c.created_at > work.now - HOUR)
+        .order_by(version.c.created_at.desc())
+        .limit(most)
+    )
+    times = [] if caller.admin else work.db.scalars(recent).all()
+    if len(times) >= most:
+        wait = times[-1] + HOUR - work.now
+        raise TooMany(f"at most {most} uploads an hour", retry_after=int(wait.total_seconds()) + 1)
+
+
+def more_matches(arena: Arena, work: Work, caller: Account, more: int) -> None:
+    """Raises `Invalid` when too many matches of the account's tournaments would wait."""
+    most = arena.settings.queued_matches
+    planned = (
+        select(func.count())
+        .select_from(match)
+        .join(tournament, tournament.c.id == match.c.tournament_id)
+        .where(tournament.c.owner_id == caller.id, match.c.status == "planned")
+    )
+    later = select(func.coalesce(func.sum(tournament.c.total), 0)).where(
+        tournament.c.owner_id == caller.id, tournament.c.status == "scheduled"
+    )
+    waiting = 0 if caller.admin else (work.db.scalar(planned) or 0) + int(work.db.scalar(later) or 0)
+    if not caller.admin and waiting + more > most:
+        reason = f"this makes {more:,} matches and {waiting:,} of yours wait already; at most {most:,} may"
+        raise Invalid({"deals": [f"{reason}. Take fewer deals, or wait until some are played"]})
