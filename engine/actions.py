@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from engine.cards import BONUS, CHANGE, MAD, NO_COLOUR, OUT, WILD
+from engine.pile import COLOURS_BUT
 from engine.switches import Change
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ def _out(game: "Round") -> None:
 
 
 def _search(game: "Round") -> None:
-    game.await_colour(game.pile.colours())
+    game.await_colour(game.pile.choices())
 
 
 def _name(game: "Round") -> None:
-    game.await_colour([colour for colour in range(NO_COLOUR) if colour != game.pile.colour])
+    game.await_colour(COLOURS_BUT[game.pile.colour])
 
 
 def _turn(game: "Round") -> None:
@@ -52,7 +53,7 @@ CHANGES: Final[Mapping[Change, Callable[["Round"], None]]] = {
 
 
 def _change(game: "Round") -> None:
-    CHANGES[game.law.rules.change](game)
+    game.law.change(game)
 
 
 EFFECTS: Final[Mapping[int, Callable[["Round"], None]]] = {

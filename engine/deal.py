@@ -5,61 +5,107 @@ deck, a byte at or above the greatest multiple of N below 257 is dropped, any ot
 of the deck in its fixed order; a card named before is skipped. The order in which cards are first named
 is the shuffled deck: every permutation is equally likely. Seat 0 gets the first `hand size` cards, seat 1
 the next, and so on; what is left is the pile, top first. README.md beside this file has test vectors.
+
+Most of a deal's cost is the long wait for the last cards to be named, so only as much of the stream is read
+as the hands need. The rest of the pile's order is worked out when somebody looks (see `Deal`).
 """
 
-import hashlib
-from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import shake_256
 from typing import Final
 
+from engine.cards import NO_COLOUR, RANKS
 from engine.rules import RuleSet
 from engine.switches import Deck
 
 SEED_BYTES: Final = 32
-_READ_AT_ONCE: Final = 1024  # enough for most deals; SHAKE's longer outputs begin with its shorter ones
+_WHOLE: Final = 1024  # bytes that name most decks; SHAKE's longer outputs begin with its shorter ones
+_DOWNWARDS: Final = [
+    bytes(range(RANKS * colour, RANKS * colour + RANKS))[::-1] for colour in range(NO_COLOUR)
+]
+_PEEK: Final = 3  # cards of the pile worth knowing at once: one of them is nearly always a number card
 
 
-@dataclass(frozen=True, slots=True)
+class Shuffler:
+    """Shuffles one deck, card by card, as far as it is asked to."""
+
+    def __init__(self, deck: Deck) -> None:
+        self.size: int = deck.size
+        self._cards: bytes = bytes(deck.cards()).ljust(256, b"\0")
+        self._remainder: bytes = bytes(byte % self.size for byte in range(256))
+        self._dropped: bytes = bytes(range(256 // self.size * self.size, 256))
+        self._lengths: list[int] = [self._length(count) for count in range(self.size + 1)]
+
+    def first(self, seed: bytes, number: int, count: int) -> bytes:
+        """The first cards of the deck shuffled for round `number` (from 1): `count` of them or more."""
+        source, length = seed + number.to_bytes(4, "big"), self._lengths[count]
+        while True:
+            stream = shake_256(source).digest(length)
+            order = dict.fromkeys(stream.translate(self._remainder, self._dropped))
+            if len(order) >= count:
+                return bytes(order).translate(self._cards)
+            length *= 2
+
+    def deal(self, seed: bytes, number: int, size: int, players: int) -> "Deal":
+        """Hands of `size` cards for round `number`, and what is left."""
+        wanted = size * players + _PEEK
+        deck = self.first(seed, number, wanted if wanted < self.size else self.size)
+        return Deal(self, seed, number, deck, size, players)
+
+    def _length(self, count: int) -> int:
+        """Bytes of the stream that probably name so many cards; a matter of speed only."""
+        draws = sum(self.size / (self.size - named) for named in range(count))
+        kept = 1 - len(self._dropped) / 256
+        return min(_WHOLE, 6 + int(1.1 * draws / kept))
+
+
 class Deal:
-    """Who holds what when a round begins; `pile` top first, nothing turned yet."""
+    """Who holds what when a round begins, nothing turned yet. The order of the pile is found when needed.
 
-    hands: tuple[bytes, ...]
-    pile: bytes
+    `deck` is as much of the shuffled deck as is known; its first `dealt` cards are in hands.
+    """
 
+    __slots__ = ("_highest", "_number", "_seed", "_shuffler", "dealt", "deck", "hands")
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    size: int
-    cards: bytes
-    remainder: bytes
-    dropped: bytes
+    def __init__(
+        self, shuffler: Shuffler, seed: bytes, number: int, deck: bytes, size: int, players: int
+    ) -> None:
+        self._shuffler: Shuffler = shuffler
+        self._seed: bytes = seed
+        self._number: int = number
+        self._highest: list[int] = []
+        self.deck: bytes = deck
+        self.dealt: int = size * players
+        self.hands: list[bytes] = [deck[at : at + size] for at in range(0, self.dealt, size)]
+
+    @property
+    def pile(self) -> bytes:
+        """The undealt cards, top first."""
+        if len(self.deck) < self._shuffler.size:
+            self.deck = self._shuffler.first(self._seed, self._number, self._shuffler.size)
+        return self.deck[self.dealt :]
+
+    @property
+    def highest(self) -> list[int]:
+        """The pile's highest number card of each colour, -1 where there is none. This needs no order."""
+        if not self._highest:
+            dealt = self.deck[: self.dealt]
+            left = [cards.translate(None, dealt) for cards in _DOWNWARDS]
+            self._highest = [cards[0] if cards else -1 for cards in left]
+        return self._highest
 
 
 @lru_cache(maxsize=64)
-def _reader(deck: Deck) -> _Reader:
-    size = deck.size
-    return _Reader(
-        size=size,
-        cards=bytes(deck.cards()).ljust(256, b"\0"),
-        remainder=bytes(byte % size for byte in range(256)),
-        dropped=bytes(range(256 // size * size, 256)),
-    )
+def shuffler(deck: Deck) -> Shuffler:
+    """The shuffler of a deck."""
+    return Shuffler(deck)
 
 
 def shuffle(seed: bytes, number: int, deck: Deck) -> bytes:
     """The whole deck, shuffled for round `number` (from 1)."""
-    reader, source, length = _reader(deck), seed + number.to_bytes(4, "big"), _READ_AT_ONCE
-    while True:
-        stream = hashlib.shake_256(source).digest(length)
-        order = dict.fromkeys(stream.translate(reader.remainder, reader.dropped))
-        if len(order) == reader.size:
-            return bytes(order).translate(reader.cards)
-        length *= 2
+    return shuffler(deck).first(seed, number, deck.size)
 
 
 def deal(seed: bytes, number: int, rules: RuleSet, players: int) -> Deal:
     """The deal of round `number` (from 1) of a match with this seed."""
-    size = rules.hand_size(number, players)
-    deck = shuffle(seed, number, rules.deck)
-    hands = tuple(deck[seat * size : (seat + 1) * size] for seat in range(players))
-    return Deal(hands, deck[players * size :])
+    return shuffler(rules.deck).deal(seed, number, rules.hand_size(number, players), players)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from engine.cards import BID, NOTATION, PLAY, colour_text
 from engine.match import Match
-from engine.round import FINED, TOOK, TURNED
+from engine.tape import FINED, TOOK, TURNED
 from engine.view import round_start, trump_card
 
 Mark = tuple[int, int]

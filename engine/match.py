@@ -1,12 +1,14 @@
 """A match: the rounds in a row, the totals, the places."""
 
 from copy import copy
+from operator import add
 
 from engine.cards import OVER, read, written
-from engine.deal import SEED_BYTES, deal
+from engine.deal import SEED_BYTES
 from engine.errors import IllegalMove, RulesError
 from engine.law import law
-from engine.round import Round
+from engine.pile import Pile
+from engine.round import Round, sorted_hand
 from engine.rules import RuleSet
 from engine.scoring import exact_bids, places
 
@@ -21,7 +23,7 @@ class Match:
         self.rules = rules
         self.players = players
         self.seed = seed
-        self.rounds = rules.rounds(players)
+        self.rounds = self.law.rounds
         self.totals: list[int] = [0] * players
         self.exact: list[int] = [0] * players
         self.finished: list[Round] = []
@@ -48,7 +50,7 @@ class Match:
         """Play a move known to be legal, and deal the next round when this one is over."""
         self.round.apply(move)
         if self.round.kind == OVER:
-            self._finish()
+            self.settle()
 
     def answer(self, value: object) -> int:
         """The legal move behind a JSON answer; raises `IllegalMove` if there is none."""
@@ -83,16 +85,20 @@ class Match:
         current = b"" if self.over else self.round.moves
         return b"".join(played.moves for played in self.finished) + current
 
-    def _deal(self) -> Round:
-        dealt = deal(self.seed, self.number, self.rules, self.players)
-        return Round.dealt(self.law, (self.number - 2) % self.players, dealt.hands, dealt.pile)
-
-    def _finish(self) -> None:
+    def settle(self) -> None:
+        """Add up the round that is over, and deal the next if there is one; `advance` does it by itself."""
         played = self.round
-        self.totals = [total + score for total, score in zip(self.totals, played.scores(), strict=True)]
-        hits = exact_bids(self.rules, played.bids, played.taken)
-        self.exact = [count + hit for count, hit in zip(self.exact, hits, strict=True)]
+        self.totals = list(map(add, self.totals, played.scores()))
+        self.exact = list(map(add, self.exact, exact_bids(self.rules, played.bids, played.taken)))
         self.finished.append(played)
-        if not self.over:
+        if self.number < len(self.rounds):
             self.number += 1
             self.round = self._deal()
+
+    def _deal(self) -> Round:
+        number, players = self.number, self.players
+        size = self.rounds[number - 1]
+        deal = self.law.shuffler.deal(self.seed, number, size, players)
+        hands = [sorted_hand(hand) for hand in deal.hands]
+        pile = Pile.of(deal, self.rules.turned)
+        return Round(self.law, (number - 2) % players, hands, pile, size)

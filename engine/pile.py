@@ -3,42 +3,82 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from engine.cards import COLOUR, FIRST_WILD, NO_COLOUR
+from engine.cards import COLOUR, FIRST_COLOUR, FIRST_WILD, NO_COLOUR
+from engine.deal import Deal
 from engine.switches import Turned
 
 
 class Pile:
-    """Undealt cards, top first; the top one lies face up if `shown`. `colour` is trump (6: none).
+    """Undealt cards, top first; `face` lies open on top (-1: nothing does). `colour` is trump (6: none).
 
-    Part of the hot core and therefore mutable; a round owns its pile.
+    Part of the hot core and therefore mutable; a round owns its pile. It is kept in three parts: cards laid
+    on top, the pile as dealt from some place on, less what a search took out of it, and cards sent to the
+    bottom. The dealt order is asked for only by who must know it.
     """
 
-    def __init__(self, cards: list[int], shown: bool, colour: int) -> None:
-        self.cards: list[int] = cards
-        self.shown: bool = shown
+    __slots__ = ("_begins", "_bottom", "_deal", "_missing", "_top", "colour", "face")
+
+    def __init__(self, top: list[int], bottom: list[int], face: int, colour: int) -> None:
+        self.face: int = face
         self.colour: int = colour
+        self._top: list[int] = top
+        self._bottom: list[int] = bottom
+        self._deal: Deal | None = None
+        self._begins: int = 0
+        self._missing: list[int] = []
 
     @classmethod
     def opened(cls, cards: Sequence[int], turned: Turned) -> "Pile":
         """The pile once a number card shows; action cards met on the way go where `turned` says."""
         for index, card in enumerate(cards):
             if card < FIRST_WILD:
-                rest = _ASIDE[turned](list(cards[:index]), list(cards[index + 1 :]))
-                return cls([card, *rest], True, COLOUR[card])
-        return cls(_ASIDE[turned](list(cards), []), False, NO_COLOUR)
+                above, below = ASIDE[turned](list(cards[:index]))
+                return cls([card, *above, *cards[index + 1 :]], below, card, card >> 4)
+        above, below = ASIDE[turned](list(cards))
+        return cls(above, below, -1, NO_COLOUR)
+
+    @classmethod
+    def of(cls, deal: Deal, turned: Turned) -> "Pile":
+        """The same for a deal, as far as possible without asking for the order of its pile."""
+        deck, first = deal.deck, deal.dealt
+        for index in range(first, len(deck)):
+            card = deck[index]
+            if card < FIRST_WILD:
+                above, below = ASIDE[turned](list(deck[first:index])) if index > first else ([], [])
+                above.insert(0, card)
+                pile = cls(above, below, card, card >> 4)
+                pile._deal, pile._begins = deal, index + 1 - first
+                return pile
+        return cls.opened(deal.pile, turned)
 
     def clone(self) -> "Pile":
         """A copy that can be played on."""
-        return Pile(self.cards[:], self.shown, self.colour)
+        twin = Pile(self._top[:], self._bottom[:], self.face, self.colour)
+        if self._deal is not None:
+            twin._deal, twin._begins, twin._missing = self._deal, self._begins, self._missing[:]
+        return twin
 
     @property
-    def face(self) -> int | None:
-        """The card that lies face up, if any."""
-        return self.cards[0] if self.shown else None
+    def cards(self) -> list[int]:
+        """All cards, top first."""
+        self._join()
+        return self._top
 
-    def colours(self) -> list[int]:
-        """What a search may choose: the colours of the pile's number cards, but never the trump."""
-        return sorted({COLOUR[card] for card in self.cards} - {NO_COLOUR, self.colour})
+    @cards.setter
+    def cards(self, cards: list[int]) -> None:
+        self._top, self._bottom, self._deal = cards, [], None
+
+    @property
+    def shown(self) -> bool:
+        """Whether the top card lies face up."""
+        return self.face >= 0
+
+    def choices(self) -> list[int]:
+        """What a search may choose, as moves: the colours of the pile's number cards, but never the trump."""
+        highest = self._highest()
+        if -1 not in highest:
+            return COLOURS_BUT[self.colour]
+        return [move for move in COLOURS_BUT[self.colour] if highest[move - FIRST_COLOUR] >= 0]
 
     def cancel(self) -> None:
         """No trump; the card that showed it goes to the bottom."""
@@ -47,10 +87,15 @@ class Pile:
 
     def search(self, colour: int) -> None:
         """Lay the highest card of a colour on top; what showed before stays beneath it."""
-        best = max(card for card in self.cards if COLOUR[card] == colour)
-        self.cards.remove(best)
-        self.cards.insert(0, best)
-        self.shown, self.colour = True, colour
+        best = self._highest()[colour]
+        if best in self._top:
+            self._top.remove(best)
+        elif best in self._bottom:
+            self._bottom.remove(best)
+        else:
+            self._missing.append(best)
+        self._top.insert(0, best)
+        self.face, self.colour = best, colour
 
     def turn(self, avoid: int = NO_COLOUR) -> None:
         """Send what shows to the bottom and turn cards until a number card shows, not of colour `avoid`.
@@ -59,22 +104,45 @@ class Pile:
         """
         if avoid != NO_COLOUR and not any(COLOUR[card] not in (avoid, NO_COLOUR) for card in self.cards):
             return
-        self._bury()
-        self.colour = NO_COLOUR
-        for index, card in enumerate(self.cards):
+        self.cancel()
+        cards = self.cards
+        for index, card in enumerate(cards):
             if COLOUR[card] not in (avoid, NO_COLOUR):
-                self.cards = self.cards[index:] + self.cards[:index]
-                self.shown, self.colour = True, COLOUR[card]
+                self._top = cards[index:] + cards[:index]
+                self.face, self.colour = card, COLOUR[card]
                 return
 
     def _bury(self) -> None:
-        if self.shown:
-            self.cards.append(self.cards.pop(0))
-            self.shown = False
+        if self.face >= 0:
+            self._bottom.append(self._top.pop(0))
+            self.face = -1
+
+    def _highest(self) -> Sequence[int]:
+        """The highest number card of each colour; number cards never leave the pile."""
+        if self._deal is not None:
+            return self._deal.highest
+        numbers = sorted(card for card in self.cards if card < FIRST_WILD)
+        last = {card >> 4: card for card in numbers}
+        return [last.get(colour, -1) for colour in range(NO_COLOUR)]
+
+    def _join(self) -> None:
+        """All three parts in one."""
+        if self._deal is not None:
+            rest = self._deal.pile[self._begins :]
+            self._top += [card for card in rest if card not in self._missing]
+            self._deal, self._missing = None, []
+        if self._bottom:
+            self._top, self._bottom = self._top + self._bottom, []
 
 
-_ASIDE: Final[Mapping[Turned, Callable[[list[int], list[int]], list[int]]]] = {
-    Turned.STAYS: lambda passed, rest: passed + rest,
-    Turned.LEAVES: lambda passed, rest: rest,
-    Turned.BOTTOM: lambda passed, rest: rest + passed,
+COLOURS_BUT: Final = [
+    [FIRST_COLOUR + colour for colour in range(NO_COLOUR) if colour != left] for left in range(NO_COLOUR + 1)
+]
+"""All colours but one, as answers to a Change."""
+
+ASIDE: Final[Mapping[Turned, Callable[[list[int]], tuple[list[int], list[int]]]]] = {
+    Turned.STAYS: lambda passed: (passed, []),
+    Turned.LEAVES: lambda passed: ([], []),
+    Turned.BOTTOM: lambda passed: ([], passed),
 }
+"""What lies above and below the pile of the action cards that were turned before its first number card."""

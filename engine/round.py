@@ -1,14 +1,16 @@
 """One round of Rage: whose turn it is, what is legal, what a move does.
 
 This is the hot core and deliberately one mutable object of small ints (see `cards` for the numbers).
-A hand is eight lists: number cards of the six colours, one that stays empty (the colour "none yet"),
-and the action cards. `apply` trusts its caller: membership in `legal()` is the check, and `refusal` says
-in words why a move is not in it.
+A hand is eight lists: number cards of the six colours, all number cards (at the colour "none"), and the
+action cards. Of what happens only bids and tricks are kept, and a few `notes` of what does not
+follow from these; `tape` makes a story of them. `apply` trusts its caller: membership in `legal()` is
+the check, and `refusal` says in words why a move is not in it.
 """
 
 from collections.abc import Sequence
+from operator import add
 
-from engine.actions import CHOSEN, EFFECTS
+from engine.actions import EFFECTS
 from engine.cards import (
     BID,
     CARD,
@@ -30,122 +32,153 @@ from engine.pile import Pile
 from engine.reasons import REASONS
 from engine.scoring import round_points
 from engine.switches import Change
+from engine.tape import FINED, TURNED, Entry, Tape
 from engine.trick import STRENGTH
 
 Hand = list[list[int]]
-Trick = tuple[int, tuple[int, ...], int, int]
+Trick = tuple[int, list[int], int, int]
 """A finished trick: leader, cards in the order played, the trump that judged it, winner."""
 
 ACTIONS = 7
 PENALTY = -10
 
-TOOK, TURNED, FINED = 10, 11, 12
-"""On a tape beside the decisions: (TOOK, winner, trump), (TURNED, colour, face or -1), (FINED, seat, 0)."""
+_ANSWERS = [NO, YES]
 
 
 def sorted_hand(cards: Sequence[int]) -> Hand:
     """A hand as eight lists, each in the order of `cards`."""
-    hand: Hand = [[], [], [], [], [], [], [], []]
-    for card in sorted(cards):
-        hand[COLOUR[card] if card < FIRST_WILD else ACTIONS].append(card)
+    numbers = sorted(cards)
+    actions: list[int] = []
+    while numbers and numbers[-1] >= FIRST_WILD:
+        actions.insert(0, numbers.pop())
+    hand: Hand = [[], [], [], [], [], [], numbers, actions]
+    for card in numbers:
+        hand[COLOUR[card]].append(card)
     return hand
 
 
 class Round:
     """A round in play. Read its attributes freely; change it only through `apply`."""
 
-    def __init__(self, law: Law, dealer: int, hands: list[Hand], pile: Pile) -> None:
+    __slots__ = (
+        *("law", "players", "left", "unwatched", "dealer", "hands", "hand_size", "pile", "first_trump"),
+        *("first_face", "kind", "leader", "seat", "lead", "due", "trick", "actions", "acted", "stake"),
+        *("turn_due", "choices", "bids", "taken", "stakes", "penalties", "tricks", "notes", "_tape"),
+    )
+
+    def __init__(self, law: Law, dealer: int, hands: list[Hand], pile: Pile, hand_size: int) -> None:
+        players = law.players
         self.law: Law = law
-        self.players: int = law.players
+        self.players: int = players
+        self.left: Sequence[int] = law.left
+        self.unwatched: int = law.unwatched
         self.dealer: int = dealer
         self.hands: list[Hand] = hands
-        self.hand_size: int = sum(map(len, hands[0]))
+        self.hand_size: int = hand_size
         self.pile: Pile = pile
         self.first_trump: int = pile.colour
+        self.first_face: int = pile.face
         self.kind: int = BID
-        self.leader: int = (dealer + 1) % law.players
+        self.leader: int = law.left[dealer]
         self.seat: int = self.leader
         self.lead: int = NO_COLOUR
+        self.due: int = NO_COLOUR
         self.trick: list[int] = []
         self.actions = law.actions
+        self.acted: bool = False
         self.stake: int = 0
         self.turn_due: bool = False
-        self.choices: list[int] = []
-        self.bids: list[int] = [-1] * law.players
-        self.taken: list[int] = [0] * law.players
-        self.stakes: list[int] = [0] * law.players
-        self.penalties: list[int] = [0] * law.players
+        self.choices: list[int] = law.bids[hand_size]
+        self.bids: list[int] = [-1] * players
+        self.taken: list[int] = [0] * players
+        self.stakes: list[int] = [0] * players
+        self.penalties: list[int] = [0] * players
         self.tricks: list[Trick] = []
-        self.tape: list[tuple[int, int, int]] = []
+        self.notes: list[tuple[int, Entry]] = []
+        self._tape: Tape | None = None
 
     @classmethod
     def dealt(cls, law: Law, dealer: int, hands: Sequence[Sequence[int]], pile: Sequence[int]) -> "Round":
         """A round about to begin: `pile` top first, its trump card not turned yet."""
-        played = cls(law, dealer, [sorted_hand(hand) for hand in hands], Pile.opened(pile, law.rules.turned))
-        played.trump_turned()
-        return played
+        opened = Pile.opened(pile, law.rules.turned)
+        return cls(law, dealer, [sorted_hand(hand) for hand in hands], opened, len(hands[0]))
 
     def clone(self) -> "Round":
         """A copy that can be played on without touching this one."""
-        twin = Round(
-            self.law, self.dealer, [[cards[:] for cards in hand] for hand in self.hands], self.pile.clone()
-        )
-        twin.hand_size, twin.first_trump, twin.kind = self.hand_size, self.first_trump, self.kind
-        twin.leader, twin.seat, twin.lead, twin.trick = self.leader, self.seat, self.lead, self.trick[:]
-        twin.actions, twin.stake, twin.turn_due, twin.choices = (
-            self.actions,
-            self.stake,
-            self.turn_due,
-            self.choices,
-        )
+        hands = [[cards[:] for cards in hand] for hand in self.hands]
+        twin = Round(self.law, self.dealer, hands, self.pile.clone(), self.hand_size)
+        twin.first_trump, twin.first_face, twin.kind = self.first_trump, self.first_face, self.kind
+        twin.leader, twin.seat, twin.lead, twin.due = self.leader, self.seat, self.lead, self.due
+        twin.trick, twin.actions, twin.acted = self.trick[:], self.actions, self.acted
+        twin.stake, twin.turn_due, twin.choices = self.stake, self.turn_due, self.choices
         twin.bids, twin.taken = self.bids[:], self.taken[:]
         twin.stakes, twin.penalties = self.stakes[:], self.penalties[:]
-        twin.tricks, twin.tape = self.tricks[:], self.tape[:]
+        twin.tricks, twin.notes = self.tricks[:], self.notes[:]
         return twin
 
     def legal(self) -> list[int]:
         """The choices of `seat`, in their fixed order. Read-only, and good until the next `apply`."""
         if self.kind != PLAY:
-            return self._other_choices()
+            return self.choices
         hand = self.hands[self.seat]
-        cards = hand[self.lead]
-        if not (cards and self.law.forced):
-            cards = hand[0] + hand[1] + hand[2] + hand[3] + hand[4] + hand[5]
-        elif not self.law.any_time:
+        cards = hand[self.due] or hand[NO_COLOUR]
+        actions = hand[ACTIONS]
+        if not actions or (hand[self.due] and self.due != NO_COLOUR and not self.law.any_time):
             return cards
-        if hand[ACTIONS]:
-            cards = cards + self.actions[tuple(hand[ACTIONS])]
-        return cards or [WILD]
+        return cards + self.actions[tuple(actions)] or [WILD]
 
     def apply(self, move: int) -> None:
         """Play one legal move of `seat`."""
-        self.tape.append((self.kind, self.seat, move))
-        if self.kind == PLAY:
-            self._play(move)
-        elif self.kind == BID:
-            self._bid(move)
-        elif self.kind == TRUMP:
-            self._choose(move)
+        seat = self.seat
+        if self.kind != PLAY:
+            if self.kind == BID:
+                self._bid(move)
+            else:
+                self._reply(move)
+        elif move < FIRST_WILD:
+            colour = COLOUR[move]
+            hand = self.hands[seat]
+            trick = self.trick
+            hand[colour].remove(move)
+            hand[NO_COLOUR].remove(move)
+            trick.append(move)
+            if self.lead == NO_COLOUR:
+                self.lead = colour
+                self.due = self.law.due[colour]
+            if len(trick) < self.unwatched:
+                self.seat = self.left[seat]
+            elif self.unwatched:
+                self._take()
+            else:
+                self._watch(move)
         else:
-            self._answer(move)
+            self._act(move)
 
     def scores(self) -> list[int]:
         """What the round is worth to each seat once it is over: points and penalties."""
-        return [points + fine for points, fine in zip(self.points(), self.penalties, strict=True)]
+        return list(map(add, self.points(), self.penalties))
 
     def points(self) -> list[int]:
         """The round's points by seat, penalties apart."""
-        rules = self.law.rules
-        return round_points(rules, self.hand_size, bids=self.bids, taken=self.taken, stakes=self.stakes)
+        law, bids, taken = self.law, self.bids, self.taken
+        return round_points(law.rules, law.worth, self.hand_size, bids=bids, taken=taken, stakes=self.stakes)
 
     @property
     def moves(self) -> bytes:
         """Every decision so far, in order."""
-        return bytes(move for kind, _, move in self.tape if kind < OVER)
+        return bytes([move for kind, _, move in self.tape if kind < OVER])
+
+    @property
+    def tape(self) -> list[Entry]:
+        """What happened so far, entry by entry (see `tape`)."""
+        if self._tape is None:
+            self._tape = Tape(self)
+        self._tape.follow(self)
+        return self._tape.entries
 
     def held(self, seat: int) -> list[int]:
         """The cards a seat holds, in order."""
-        return [card for cards in self.hands[seat] for card in cards]
+        return self.hands[seat][NO_COLOUR] + self.hands[seat][ACTIONS]
 
     @property
     def sees_pile(self) -> bool:
@@ -161,109 +194,105 @@ class Round:
         return None
 
     def await_colour(self, colours: list[int]) -> None:
-        """Ask the player of a Change for one of these colours; nothing is asked if there is none."""
+        """Ask the player of a Change for one of these; nothing is asked if there is none."""
         if colours:
-            self.kind, self.choices = TRUMP, [FIRST_COLOUR + colour for colour in colours]
+            self.kind, self.choices = TRUMP, colours
 
     def trump_turned(self) -> None:
-        """Note on the tape what is trump now, and the card that lies face up."""
-        face = self.pile.face
-        self.tape.append((TURNED, self.pile.colour, -1 if face is None else face))
+        """Note what is trump now, and the card that lies face up."""
+        self._note((TURNED, self.pile.colour, self.pile.face))
 
-    def _other_choices(self) -> list[int]:
-        if self.kind == BID:
-            return list(range(self.hand_size + 1))
-        if self.kind == TRUMP:
-            return self.choices
-        return [NO, YES] if self.kind == CHALLENGE else []
+    def _note(self, entry: Entry) -> None:
+        self.notes.append((len(self.tricks) * self.players + len(self.trick), entry))
 
     def _bid(self, bid: int) -> None:
-        self.bids[self.seat] = bid
-        if self.seat == self.dealer:
+        seat = self.seat
+        self.bids[seat] = bid
+        self.seat = self.left[seat]
+        if seat == self.dealer:
             self.kind = PLAY
-        self.seat = (self.seat + 1) % self.players
 
-    def _play(self, move: int) -> None:
-        hand = self.hands[self.seat]
-        if move < FIRST_WILD:
-            hand[move >> 4].remove(move)
-            self.trick.append(move)
-            if self.lead == NO_COLOUR:
-                self.lead = move >> 4
+    def _reply(self, move: int) -> None:
+        """The colour of a Change, or whether to challenge."""
+        self._note((self.kind, self.seat, move))
+        if self.kind == TRUMP:
+            self._choose(move)
         else:
-            hand[ACTIONS].remove(CARD[move])
-            self.trick.append(move)
-            if self.lead == NO_COLOUR:
-                self.lead = COLOUR[move]
-            EFFECTS[CARD[move]](self)
-            if self.kind == TRUMP:
-                return
-        if self.law.forced:
-            self._pass_on()
-        else:
+            self._answer(move)
+
+    def _act(self, move: int) -> None:
+        """Play an action card."""
+        card = CARD[move]
+        self.hands[self.seat][ACTIONS].remove(card)
+        self.trick.append(move)
+        self.acted = True
+        colour = COLOUR[move]
+        if self.lead == NO_COLOUR != colour:
+            self.lead = colour
+            self.due = self.law.due[colour]
+        EFFECTS[card](self)
+        if self.kind == PLAY:
             self._watch(move)
 
     def _choose(self, move: int) -> None:
-        CHOSEN[self.law.rules.change](self, move - FIRST_COLOUR)
+        self.law.chosen(self, move - FIRST_COLOUR)
         self.kind, self.turn_due = PLAY, False
         self.trump_turned()
-        if self.law.forced:
-            self._pass_on()
-        else:
-            self._watch(CHANGE)
+        self._watch(CHANGE)
 
     def _watch(self, move: int) -> None:
         """Under renege: ask the others about a card that does not follow an existing lead."""
-        asked = self.lead not in (NO_COLOUR, COLOUR[move])
+        asked = not self.law.forced and self.lead not in (NO_COLOUR, COLOUR[move])
         if asked and not (move >= FIRST_WILD and self.law.any_time):
-            self.kind, self.seat = CHALLENGE, (self.seat + 1) % self.players
+            self.kind, self.choices = CHALLENGE, _ANSWERS
+            self.seat = self.left[self.seat]
+        elif len(self.trick) == self.players:
+            self._take()
         else:
-            self._pass_on()
+            self.seat = (self.leader + len(self.trick)) % self.players
 
     def _answer(self, move: int) -> None:
         player = (self.leader + len(self.trick) - 1) % self.players
         if move == YES:
             self._fine(player if self.hands[player][self.lead] else self.seat)
-        elif (self.seat + 1) % self.players != player:
-            self.seat = (self.seat + 1) % self.players
+        elif self.left[self.seat] != player:
+            self.seat = self.left[self.seat]
             return
         self.kind = PLAY
-        self._pass_on()
+        if len(self.trick) == self.players:
+            self._take()
+        else:
+            self.seat = self.left[player]
 
     def _fine(self, seat: int) -> None:
         for mate in self.law.mates[seat]:
             self.penalties[mate] += PENALTY
-        self.tape.append((FINED, seat, 0))
-
-    def _pass_on(self) -> None:
-        """The turn after a card that is settled."""
-        if len(self.trick) == self.players:
-            self._take()
-        else:
-            self.seat = (self.leader + len(self.trick)) % self.players
+        self._note((FINED, seat, 0))
 
     def _take(self) -> None:
         """The trick is full: who takes it leads the next."""
-        trick, trump = self.trick, self.pile.colour
-        power = STRENGTH[trump][self.lead]
-        best = max(trick, key=power.__getitem__)
-        index = trick.index(best)
-        if self.law.last_wild and power[best]:
-            index = self.players - 1 - trick[::-1].index(best)
-        winner = (self.leader + index) % self.players
+        trick = self.trick
+        trump = self.pile.colour
+        powers = bytes(trick).translate(STRENGTH[trump][self.lead])
+        best = max(powers)
+        turn = powers.rindex(best) if best and self.law.last_wild else powers.index(best)
+        winner = (self.leader + turn) % self.players
         self.taken[winner] += 1
-        self.stakes[winner] += self.stake
-        self.tricks.append((self.leader, tuple(trick), trump, winner))
-        self.tape.append((TOOK, winner, trump))
-        self._next_trick(winner)
+        self.tricks.append((self.leader, trick, trump, winner))
+        self.leader = self.seat = winner
+        self.lead = self.due = NO_COLOUR
+        self.trick = []
+        if self.acted:
+            self._clear(winner)
+        if len(self.tricks) == self.hand_size:
+            self.kind, self.choices, self.hands = OVER, [], self.law.nothing
 
-    def _next_trick(self, leader: int) -> None:
-        self.leader = self.seat = leader
-        self.lead, self.trick, self.stake = NO_COLOUR, [], 0
-        self.actions = self.law.actions
+    def _clear(self, winner: int) -> None:
+        """What action cards leave behind when their trick is over."""
+        self.acted = False
+        self.stakes[winner] += self.stake
+        self.stake, self.actions = 0, self.law.actions
         if self.turn_due:
             self.turn_due = False
             self.pile.turn()
             self.trump_turned()
-        if len(self.tricks) == self.hand_size:
-            self.kind = OVER

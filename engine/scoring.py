@@ -1,45 +1,66 @@
 """Points: of a round, and who stands where when all rounds are over."""
 
 from collections.abc import Sequence
+from operator import eq
+from typing import TypeVar
 
 from engine.rules import RuleSet
-from engine.switches import TieBreak
+from engine.switches import BidPoints, TieBreak
+
+_T = TypeVar("_T")
 
 
 def round_points(
-    rules: RuleSet, hand_size: int, *, bids: Sequence[int], taken: Sequence[int], stakes: Sequence[int]
+    rules: RuleSet,
+    worth: BidPoints,
+    hand_size: int,
+    *,
+    bids: Sequence[int],
+    taken: Sequence[int],
+    stakes: Sequence[int],
 ) -> list[int]:
-    """The points of a round by seat; `stakes` are the points of Bonus and Mad cards taken.
+    """The points of a round by seat; `worth` is what bids are worth, `stakes` what action cards brought.
 
     A team bids, takes and scores as one, and each member bears its score.
     """
-    points = [0] * len(bids)
-    for group in rules.groups(len(bids)):
-        bid, tricks = sum(bids[seat] for seat in group), sum(taken[seat] for seat in group)
-        swept = rules.sweep_double and tricks == hand_size > 1
-        score = (
-            tricks * (2 if swept else 1) + sum(stakes[seat] for seat in group) + _for_bid(rules, bid, tricks)
-        )
-        for seat in group:
-            points[seat] = score
-    return points
-
-
-def _for_bid(rules: RuleSet, bid: int, tricks: int) -> int:
-    worth = rules.bid_points
-    if bid != tricks:
-        return worth.missed
-    return worth.exact if bid else worth.zero
+    sweep = hand_size if rules.sweep_double else 0
+    if rules.teams is None:
+        return _points(worth, bids, taken, stakes, sweep)
+    teams = rules.teams.seats
+    together = (_by_team(teams, bids), _by_team(teams, taken), _by_team(teams, stakes))
+    return _by_seat(teams, _points(worth, *together, sweep))
 
 
 def exact_bids(rules: RuleSet, bids: Sequence[int], taken: Sequence[int]) -> list[bool]:
     """Whether each seat (in teams: its team) took exactly what it bid."""
-    exact = [False] * len(bids)
-    for group in rules.groups(len(bids)):
-        hit = sum(bids[seat] for seat in group) == sum(taken[seat] for seat in group)
-        for seat in group:
-            exact[seat] = hit
-    return exact
+    if rules.teams is None:
+        return list(map(eq, bids, taken))
+    teams = rules.teams.seats
+    return _by_seat(teams, [sum(bids[seat] - taken[seat] for seat in team) == 0 for team in teams])
+
+
+def _points(
+    worth: BidPoints, bids: Sequence[int], taken: Sequence[int], stakes: Sequence[int], sweep: int
+) -> list[int]:
+    """The points of those who score together, be it one seat or several; `sweep` tricks count twice."""
+    exact, zero, missed = worth.exact, worth.zero, worth.missed
+    points = []
+    for bid, tricks, stake in zip(bids, taken, stakes, strict=True):
+        points.append(tricks + stake + (missed if bid != tricks else exact if bid else zero))
+    if sweep > 1 and sweep in taken:
+        points[taken.index(sweep)] += sweep
+    return points
+
+
+def _by_team(teams: Sequence[Sequence[int]], each: Sequence[int]) -> list[int]:
+    """What the seats of each team have together."""
+    return [sum(each[seat] for seat in team) for team in teams]
+
+
+def _by_seat(teams: Sequence[Sequence[int]], each: Sequence[_T]) -> list[_T]:
+    """What each team has, at each of its seats."""
+    found = {seat: value for team, value in zip(teams, each, strict=True) for seat in team}
+    return [found[seat] for seat in range(len(found))]
 
 
 def places(

@@ -14,24 +14,24 @@ from engine.cards import (
     WILD,
     WILD_RANK,
 )
-from engine.switches import WildPair, WildRank
+from engine.switches import WildRank
 
 _PLAIN, _TRUMPED = 1, 2 + WILD_RANK
 
 
-def _strength(trump: int, lead: int) -> tuple[int, ...]:
+def _strength(trump: int, lead: int) -> bytes:
     def power(move: int) -> int:
-        if COLOUR[move] == NO_COLOUR:
+        if move >= ALPHABET or COLOUR[move] == NO_COLOUR:
             return 0
         if COLOUR[move] == trump:
             return _TRUMPED + RANK[move]
         return _PLAIN + RANK[move] if COLOUR[move] == lead else 0
 
-    return tuple(power(move) for move in range(ALPHABET))
+    return bytes(power(move) for move in range(256))
 
 
 STRENGTH: Final = tuple(tuple(_strength(trump, lead) for lead in range(7)) for trump in range(7))
-"""STRENGTH[trump][lead][move]: the greater takes the trick; 0 cannot win against anything."""
+"""STRENGTH[trump][lead][move]: the greater takes the trick; 0 cannot win. Made for `translate`."""
 
 
 def lead_colour(cards: Sequence[int]) -> int:
@@ -39,17 +39,15 @@ def lead_colour(cards: Sequence[int]) -> int:
     return next((COLOUR[card] for card in cards if COLOUR[card] != NO_COLOUR), NO_COLOUR)
 
 
-def winner(cards: Sequence[int], trump: int, lead: int, pair: WildPair = WildPair.FIRST) -> int:
+def winner(cards: Sequence[int], trump: int, lead: int, *, last_wild: bool = False) -> int:
     """The index of the card that takes the trick.
 
-    Of equal cards the first is higher, and only colourless cards are all equal to each other; under
-    `WildPair.LAST` the last of equal Wilds is higher.
+    Of equal cards the first is higher, and only colourless cards are all equal to each other; with
+    `last_wild` the last of equal Wilds is higher.
     """
-    power = STRENGTH[trump][lead]
-    best = max(cards, key=power.__getitem__)
-    if pair is WildPair.LAST and power[best]:
-        return len(cards) - 1 - list(reversed(cards)).index(best)
-    return list(cards).index(best)
+    powers = bytes(cards).translate(STRENGTH[trump][lead])
+    best = max(powers)
+    return powers.rindex(best) if last_wild and best else powers.index(best)
 
 
 def wild_calls(rank: WildRank) -> tuple[int, ...]:

@@ -51,7 +51,7 @@ def round_start(match: Match, seat: int) -> dict[str, Any]:
 def trump_card(played: Round) -> str | None:
     """The card that lies face up on the pile, if any."""
     face = played.pile.face
-    return None if face is None else NOTATION[face]
+    return None if face < 0 else NOTATION[face]
 
 
 def pile(match: Match) -> list[str] | None:

@@ -79,12 +79,12 @@ def test_a_cancelled_card_lies_at_the_bottom_and_is_turned_last():
 
 def test_a_search_lays_the_highest_of_a_colour_on_what_lay_open():
     searched = pile("Y3 G2 R1 G9 OUT")
-    assert searched.colours() == [CODES["R0"] // 16, CODES["G0"] // 16]
+    assert searched.choices() == codes("R G")
     searched.search(3)
     assert state(searched) == ("[G9] Y3 G2 R1 OUT", "G")
     searched.cancel()
     assert state(searched) == ("Y3 G2 R1 OUT G9", None)
-    assert searched.colours() == [0, 2, 3]
+    assert searched.choices() == codes("R Y G")
 
 
 def test_a_named_colour_leaves_the_face_up_card_where_it_is():

@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cards import ALPHABET, BID, CARD, COLOUR, FIRST_WILD, KINDS, OVER, PLAY
+from engine.cards import ALPHABET, BID, CARD, COLOUR, FIRST_WILD, KINDS, NO_COLOUR, OVER, PLAY
 from engine.match import Match
 from engine.round import Round
 from engine.rules import PRESETS
@@ -98,7 +98,13 @@ def test_who_can_follow_follows_unless_the_rules_let_him_off(data, games, random
     match, dice = data.draw(games)
     while not match.over:
         played = match.round
-        if played.kind == PLAY and played.law.forced and played.hands[played.seat][played.lead]:
+        leading = played.lead == NO_COLOUR
+        if (
+            played.kind == PLAY
+            and played.law.forced
+            and not leading
+            and played.hands[played.seat][played.lead]
+        ):
             for move in played.legal():
                 allowed = match.rules.action_any_time and move >= FIRST_WILD
                 assert allowed or COLOUR[move] == played.lead

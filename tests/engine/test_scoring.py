@@ -30,7 +30,9 @@ PAIRS = {"preset": "wikipedia", "teams": "2+2"}
     ],
 )
 def test_points_of_a_round(spec, size, bids, taken, stakes, points):
-    assert round_points(RuleSet.parse(spec), size, bids=bids, taken=taken, stakes=stakes) == points
+    rules = RuleSet.parse(spec)
+    got = round_points(rules, rules.bid_points, size, bids=bids, taken=taken, stakes=stakes)
+    assert got == points
 
 
 def test_a_team_is_exact_together():

@@ -42,7 +42,7 @@ TAKEN = [  # cards in the order played, trump, what becomes of equal Wilds, the 
 @pytest.mark.parametrize(("cards", "trump", "pair", "index"), TAKEN)
 def test_the_card_that_takes_a_trick(cards, trump, pair, index):
     trick = [CODES[card] for card in cards.split()]
-    assert winner(trick, COLOUR[trump], lead_colour(trick), WildPair(pair)) == index
+    assert winner(trick, COLOUR[trump], lead_colour(trick), last_wild=pair == "last") == index
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,7 @@ def test_rounds_judge_tricks_as_the_pure_function_does(data, games, play_out):
     match, dice = data.draw(games)
     for played in play_out(match, dice).finished:
         for leader, cards, trump, taker in played.tricks:
-            index = winner(cards, trump, lead_colour(cards), match.rules.wild_pair)
+            last_wild = match.rules.wild_pair is WildPair.LAST
+            index = winner(cards, trump, lead_colour(cards), last_wild=last_wild)
             assert taker == (leader + index) % match.players
             assert cards[index] != WILD
