@@ -1,20 +1,19 @@
 """The web application: endpoints, refusals, headers and the request's log line, put together."""
 
 import os
-import re
-import secrets
 import time
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import structlog
+from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Flask, Response, current_app, g, request
 from werkzeug.exceptions import HTTPException
 
 from api import accounts, bots, errors, matches, once, ops, pages, rankings, rules, tournaments
-from api.blueprint import Api, IdConverter, convert_id
-from api.front import Front
+from api.blueprint import Api, IdConverter, convert_id, shape_name
+from api.front import Front, request_id
 from api.kept import Kept
 from service import log
 from service.settings import Settings
@@ -25,7 +24,6 @@ VERSION = "1"  # of the API; the first part of every path says it too
 ROOM_FOR_FORM = 64 << 10  # bytes a form may have beside the bot
 LARGEST_JSON = 1 << 20
 MOST_DRAINED = 16 << 20
-REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 TOKEN_SCHEME = {"type": "http", "scheme": "bearer", "description": "An account's token"}
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -65,7 +63,8 @@ def create_app(settings: Settings | None = None, arena: Arena | None = None) -> 
 def _register(app: Flask) -> None:
     errors.register(app)
     app.config.update(API_TITLE=TITLE, API_VERSION=VERSION, OPENAPI_VERSION="3.1.0")
-    api = Api(app, spec_kwargs={"info": {"description": pages.ABOUT}})
+    names = MarshmallowPlugin(schema_name_resolver=shape_name)
+    api = Api(app, spec_kwargs={"info": {"description": pages.ABOUT}, "marshmallow_plugin": names})
     api.register_converter(IdConverter, convert_id)
     api.spec.components.security_scheme("token", TOKEN_SCHEME)
     for part in (accounts, bots, tournaments, matches, rankings, rules):
@@ -76,8 +75,7 @@ def _register(app: Flask) -> None:
 
 
 def _begin() -> None:
-    given = request.headers.get("X-Request-ID", "")
-    g.request_id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+    g.request_id = request_id(request.headers.get("X-Request-ID", ""))
     g.began = time.perf_counter()
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request=g.request_id)

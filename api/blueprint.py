@@ -48,9 +48,11 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
     """smorest's, with our problem documents as the error answers."""
 
     def _register_responses(self) -> None:
-        super()._register_responses()
         content = {PROBLEM: {"schema": Problem}}
         self.spec.components.response("Refused", {"description": "A refusal", "content": content})
+
+    def _register_pagination_header(self) -> None:
+        """Pages say in their body what follows."""
 
     def _register_error_handlers(self) -> None:
         """api.errors has them."""
@@ -169,6 +171,12 @@ def _document_refusals(doc: dict[str, Any], _: Mapping[str, Any], **__: Any) -> 
     answers.pop(422, None)
     answers["default"] = "Refused"
     return doc
+
+
+def shape_name(shape: type[Schema] | Schema) -> str:
+    """What a schema is called in the document."""
+    kind = shape if isinstance(shape, type) else type(shape)
+    return kind.__name__.replace("Answer", "")
 
 
 def convert_id(_: BaseConverter) -> dict[str, str]:

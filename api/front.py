@@ -4,6 +4,7 @@ Only what is the same for all: reads without a token. Rankings follow the matche
 so nobody can tell. An answer out of memory is counted but has no line in the log.
 """
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterable
@@ -15,6 +16,7 @@ Headers = list[tuple[str, str]]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 HOT = frozenset({"/api/v1/rankings"})
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 KEPT = 1.0  # seconds
 MOST = 256  # different queries
 NOT_IN_304 = {"content-type", "content-length"}
@@ -63,7 +65,7 @@ class Front:
 
     def _tell(self, kept: Answer, environ: Environ, start: StartResponse, began: float) -> Iterable[bytes]:
         known = kept.tag in environ.get("HTTP_IF_NONE_MATCH", "")
-        mark = ("X-Request-ID", secrets.token_hex(8))
+        mark = ("X-Request-ID", request_id(environ.get("HTTP_X_REQUEST_ID", "")))
         self._note(304 if known else 200, self._clock() - began)
         if known:
             start("304 NOT MODIFIED", [*kept.unchanged, mark])
@@ -94,6 +96,11 @@ class Front:
         if len(self._kept) >= MOST:
             self._kept = {}
         self._kept[key] = answer
+
+
+def request_id(given: str) -> str:
+    """The id a request came with, if it is fit to be repeated; else a new one."""
+    return given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
 
 
 def _common(headers: Headers) -> Headers:

@@ -16,6 +16,7 @@ class Field:
     kind: str
     needed: bool
     meaning: str
+    shape: str | None = None  # the name of the shape it has, or its items have
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,37 @@ class Section:
     operations: list[Operation]
 
 
-def read(spec: Spec) -> list[Section]:
-    """The sections of a document, in its order."""
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What fields of that kind are made of."""
+
+    name: str
+    fields: list[Field]
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A whole document."""
+
+    sections: list[Section]
+    shapes: list[Shape]
+
+
+def read(spec: Spec) -> Guide:
+    """A document's sections in its order, and the shapes their fields refer to."""
+    sections = _sections(spec)
+    lists = [
+        fields for section in sections for each in section.operations for fields in (each.body, each.answer)
+    ]
+    shapes: dict[str, Shape] = {}
+    while lists:
+        for name in {field.shape for field in lists.pop() if field.shape} - set(shapes):
+            shapes[name] = Shape(name, _fields(spec, spec["components"]["schemas"][name]))
+            lists.append(shapes[name].fields)
+    return Guide(sections, sorted(shapes.values(), key=lambda shape: shape.name))
+
+
+def _sections(spec: Spec) -> list[Section]:
     operations = list(_operations(spec))
     return [
         Section(
@@ -115,7 +145,7 @@ def _fields(spec: Spec, schema: Spec) -> list[Field]:
     schema = resolved(spec, schema)
     needed = schema.get("required", ())
     return [
-        Field(name, _kind(spec, told), name in needed, told.get("description", ""))
+        Field(name, _kind(spec, told), name in needed, told.get("description", ""), _shape(told))
         for name, told in schema.get("properties", {}).items()
     ]
 
@@ -134,6 +164,14 @@ def _kind(spec: Spec, schema: Spec) -> str:
     kinds = schema.get("type", "anything")
     kind = kinds if isinstance(kinds, str) else " or ".join(kinds)
     return f"list of {_kind(spec, schema['items'])}" if kind.startswith("array") else kind
+
+
+def _shape(schema: Spec) -> str | None:
+    """The name that a field's schema, or that of its items, refers to."""
+    for told in (schema, schema.get("items", {}), *schema.get("allOf", ())):
+        if "$ref" in told:
+            return str(told["$ref"].rpartition("/")[2])
+    return None
 
 
 def resolved(spec: Spec, told: Spec) -> Spec:

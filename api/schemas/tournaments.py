@@ -82,9 +82,7 @@ class NewTournament(Schema):
     limits = fields.Dict(
         error_messages={"invalid": 'must be an object such as {{"decision_ms": 1000}}'},
         metadata={
-            "description": "what a bot may use; others than: "
-            + ", ".join(Limits.__slots__)
-            + " do not exist",
+            "description": "what a bot may use; any of " + ", ".join(Limits.__slots__),
             "example": LIMITS,
         },
     )

@@ -56,6 +56,8 @@ def test_within_a_second_it_is_asked_once(front: FlaskClient, asked: list[str], 
     assert (first.text, again.text, len(asked)) == ("answer 1", "answer 1", 1)
     assert first.headers["X-Request-ID"] != again.headers["X-Request-ID"]
     assert len(again.headers.getlist("X-Request-ID")) == 1
+    named = front.get("/api/v1/rankings", headers={"X-Request-ID": "mine"})
+    assert (named.headers["X-Request-ID"], len(asked)) == ("mine", 1)
     watch.now += KEPT
     assert front.get("/api/v1/rankings").text == "answer 2"
 

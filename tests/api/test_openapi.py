@@ -112,5 +112,8 @@ def test_the_guide_tells_of_every_operation_and_asks_no_other_host(http: FlaskCl
     for path, told in app.extensions["openapi"]["paths"].items():
         for verb in set(told) - {"parameters"}:
             assert f"{verb.upper()} {path}" in page.text
+    wanted = set(re.findall(r'href="#([^"]+)"', page.text))
+    assert wanted <= set(re.findall(r'id="([^"]+)"', page.text))
+    assert {"shape-Entrant", "shape-Progress", "shape-Version", "create_tournament"} <= wanted
     assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page.text)
     assert "<script" not in page.text
