@@ -272,6 +272,8 @@ class SandboxPlayer:
             self._wire.drain(time.monotonic() + 0.05)
         if ending is None:
             self._fault(FaultKind.CRASH, "closed its standard output", out=True)
+        if ending.trouble:
+            raise MatchVoid(ending.trouble)
         if ending.host_out_of_memory:
             raise MatchVoid("the machine ran out of memory and ended a bot that kept to its limit")
         if ending.status is None and not ending.out_of_memory:

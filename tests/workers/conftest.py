@@ -20,15 +20,23 @@ def play(view):
 """
 SHORT = {"preset": "fundex", "hand_sizes": [3, 2]}
 STRICT = Limits(
-    decision_ms=500, decision_cpu_ms=20, bank_cpu_ms=300, start_ms=2_000, start_cpu_ms=1_000, memory_mb=96
+    decision_ms=500, decision_cpu_ms=20, bank_cpu_ms=300, start_ms=1_500, start_cpu_ms=800, memory_mb=96
 )
 SEED = bytes(range(32))
 
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    """The sandbox this machine offers."""
+    """The sandbox this machine offers: the fork-server where it can be."""
     probed = Sandbox.probe()
+    yield probed
+    probed.close()
+
+
+@pytest.fixture(scope="session")
+def one_shot() -> Iterator[Sandbox]:
+    """The same with a bubblewrap of its own for every bot."""
+    probed = Sandbox.probe(launcher="one-shot")
     yield probed
     probed.close()
 
@@ -48,13 +56,15 @@ Table = Callable[..., Played]
 def table(sandbox: Sandbox) -> Table:
     """Plays a short match of the given sources, honest bots added up to two seats."""
 
-    def play(*sources: str | bytes | BotCode, limits: Limits = STRICT, at: Sandbox = sandbox) -> Played:
+    def play(
+        *sources: str | bytes | BotCode, limits: Limits = STRICT, at: Sandbox = sandbox, **options
+    ) -> Played:
         bots = [as_code(source, f"bot{seat}.py") for seat, source in enumerate(sources)]
         while len(bots) < 2:
             bots.append(as_code(HONEST, "honest.py"))
         rules = RuleSet.parse(SHORT)
         seeds = list(range(len(bots)))
-        return play_match(rules, bots, seed=SEED, bot_seeds=seeds, limits=limits, sandbox=at)
+        return play_match(rules, bots, seed=SEED, bot_seeds=seeds, limits=limits, sandbox=at, **options)
 
     return play
 
@@ -67,13 +77,20 @@ def as_code(source: str | bytes | BotCode, name: str) -> BotCode:
 
 
 def left_behind(sandbox: Sandbox) -> dict[str, list[str]]:
-    """Processes, groups, folders and mounts that bear the sandbox's number."""
+    """Processes, groups, folders and mounts that bear the sandbox's number; the warm parents may stay."""
     claim = sandbox.claim
     uids = {claim.uid(slot) for slot in range(16)} if os.getuid() == 0 else set()
-    processes = [
-        entry.name for entry in os.scandir("/proc") if entry.name.isdigit() and _owner(entry) in uids
+    parents = list(getattr(getattr(sandbox, "launcher", None), "parents", {}).values())
+    warm = {str(pid) for parent in parents for pid in parent.pids()}
+    numbers = [entry.name for entry in os.scandir("/proc") if entry.name.isdigit() and _owner(entry) in uids]
+    processes = [number for number in numbers if number not in warm]
+    kept = {path for parent in parents if parent.group for path in (parent.group.memory, parent.group.pids)}
+    groups = [
+        str(path)
+        for parent in claim.parents
+        for path in parent.glob(f"rage-{claim.name}-*")
+        if path not in kept or set((path / "cgroup.procs").read_text().split()) - warm
     ]
-    groups = [str(path) for parent in claim.parents for path in parent.glob(f"rage-{claim.name}-*")]
     mounts = [
         line for line in Path("/proc/self/mountinfo").read_text().splitlines() if "rage-sandbox" in line
     ]

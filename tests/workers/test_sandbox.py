@@ -102,18 +102,18 @@ def test_a_sandbox_is_not_carried_over_a_fork(sandbox: Sandbox, monkeypatch) -> 
         sandbox.launch(BotCode("bot.py", "py", b"x"), Limits(), slot=0)
 
 
-def test_a_launch_that_fails_leaves_nothing(sandbox: Sandbox, monkeypatch, leftovers) -> None:
-    monkeypatch.setattr(sandbox.launcher, "program", "/nowhere/bwrap")
-    running = sandbox.launch(BotCode("bot.py", "py", b"x"), Limits(), slot=0)
+def test_a_launch_that_fails_leaves_nothing(one_shot: Sandbox, monkeypatch, leftovers) -> None:
+    monkeypatch.setattr(one_shot.launcher, "program", "/nowhere/bwrap")
+    running = one_shot.launch(BotCode("bot.py", "py", b"x"), Limits(), slot=0)
     assert running.stop().status is None
-    assert leftovers(sandbox) == {}
+    assert leftovers(one_shot) == {}
 
 
-def test_a_broken_launcher_is_nobodys_fault(table, sandbox: Sandbox, monkeypatch, leftovers) -> None:
-    monkeypatch.setattr(sandbox.launcher, "program", "/bin/false")
+def test_a_broken_launcher_is_nobodys_fault(table, one_shot: Sandbox, monkeypatch, leftovers) -> None:
+    monkeypatch.setattr(one_shot.launcher, "program", "/bin/false")
     with pytest.raises(SandboxError, match="before its bot began"):
-        table()
-    assert leftovers(sandbox) == {}
+        table(at=one_shot)
+    assert leftovers(one_shot) == {}
 
 
 def test_a_stopped_sandbox_can_be_stopped_again(sandbox: Sandbox) -> None:

@@ -31,10 +31,15 @@ def test_a_v2_group_tells_what_it_counted(tmp_path: Path) -> None:
     (tmp_path / "cpu.stat").write_text("usage_usec 1500\nuser_usec 1000\n")
     group = groups.Group(2, tmp_path, tmp_path, tmp_path)
     assert group.joins() == [str(tmp_path / "cgroup.procs")]
-    assert group.seen() == groups.Seen(4096, 1, 7)
+    assert group.seen() == groups.Seen(4096, 1, 7, 3)
     assert group.cpu_ns() == 1_500_000
 
 
 def test_no_hierarchy_at_all_means_no_groups(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(groups, "MOUNTS", tmp_path / "nothing")
     assert groups.find() is None
+
+
+def test_what_one_bot_did_is_not_laid_to_the_next(tmp_path: Path) -> None:
+    before, after = groups.Seen(4096, 1, 7, 3), groups.Seen(8192, 1, 9, 3)
+    assert after.since(before) == groups.Seen(8192, 0, 2, 0)

@@ -18,7 +18,9 @@ from workers.sandbox import filters
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
+from workers.sandbox.family import entered
 from workers.sandbox.groups import Group, Groups
+from workers.sandbox.oneshot import OneShot
 from workers.sandbox.policy import ENVIRONMENT, KIB, MIB, POLICY
 from workers.sandbox.running import Running
 from workers.sandbox.runtime import LIMITER, Runtime
@@ -43,6 +45,8 @@ class Bubblewrap:
     groups: Groups | None
     launched: int = 0
 
+    name = "one-shot"
+
     def launch(self, code: BotCode, limits: Limits, *, slot: int, cpu_seconds: int) -> Running:
         """A fresh sandbox with the bot starting in it; raises `SandboxError`."""
         self.launched += 1
@@ -57,6 +61,9 @@ class Bubblewrap:
             if isinstance(error, OSError):
                 raise SandboxError(f"a sandbox could not be started: {error}") from error
             raise
+
+    def close(self) -> None:
+        """Nothing lasts here between launches."""
 
     def _group(self, limits: Limits, unpacked: Unpacked) -> Group | None:
         if self.groups is None:
@@ -90,14 +97,14 @@ class Bubblewrap:
             )
             passed.keep(told)
         stdin, stdout, stderr = (_taken(pipe) for pipe in (outer.stdin, outer.stdout, outer.stderr))
-        return Running(
-            outer,
-            stdin,
-            stdout,
-            stderr,
-            told,
-            group,
-            limits.memory_mb * MIB,
+        return OneShot(
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            memory_limit=limits.memory_mb * MIB,
+            outer=outer,
+            report=told,
+            group=group,
             folder=unpacked.folder,
             shows_where=unpacked.source is not None,
         )
@@ -136,17 +143,12 @@ class Bubblewrap:
         return self.claim.folder / "scratch"
 
     def _command(self, bwrap: list[str], limited: list[str], group: Group | None, uid: int) -> list[str]:
-        lines = ["echo 1000 > /proc/self/oom_score_adj", *limited]
-        if os.getuid() != 0:
-            return ["/bin/sh", "-ec", "\n".join([*lines, f"exec {shlex.join(bwrap)}"])]
-        joins = [f"echo 0 > {shlex.quote(path)}" for path in (group.joins() if group else [])]
-        drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--pdeathsig=KILL", "--"]
-        lines = [*joins, *self._mounts(uid), *lines, f"exec {shlex.join([*drop, *bwrap])}"]
-        own = ["unshare", "--mount", "--propagation", "private", "--"] if self.groups else []
-        return [*own, "/bin/sh", "-ec", "\n".join(lines)]
+        mounts = self._mounts(uid)
+        own = ["unshare", "--mount", "--propagation", "private", "--"] if mounts else []
+        return [*own, *entered(bwrap, [*mounts, *limited], group, uid)]
 
     def _mounts(self, uid: int) -> list[str]:
-        if self.groups is None:
+        if self.groups is None or os.getuid() != 0:
             return []
         self._mount_point().mkdir(mode=0o711, exist_ok=True)
         size = f"size={POLICY.scratch_bytes},nr_inodes={POLICY.scratch_files}"
@@ -177,7 +179,7 @@ def _ulimits(limits: Limits, cpu_seconds: int, *, counted: bool, forks: bool) ->
         "ulimit -r 0",
     ]
     if os.getuid() == 0:
-        lines.append(f"ulimit -p {POLICY.threads + OWN_PROCESSES + 2}")
+        lines.append(f"ulimit -p {POLICY.threads + OWN_PROCESSES + 4}")  # a seat's parent may be there
     # a program with processes or its own memory scheme may reserve freely where real memory is counted
     return lines if counted and forks else [*lines, f"ulimit -v {address // KIB}"]
 

@@ -15,6 +15,7 @@ from workers.sandbox.errors import SandboxError
 
 MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
+SPENT_WITH = 0.95  # of the memory limit: a kill below it was the host's doing
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,21 @@ class Seen:
     memory_peak: int
     killed_for_memory: int
     refused_processes: int
+    at_limit: int = 0
+
+    @property
+    def reached_limit(self) -> bool:
+        """Whether the limit was ever met: a kill without that was the host's doing."""
+        return self.at_limit > 0
+
+    def since(self, before: "Seen") -> "Seen":
+        """What was counted after `before`; the peak is no sum and stays."""
+        return Seen(
+            self.memory_peak,
+            self.killed_for_memory - before.killed_for_memory,
+            self.refused_processes - before.refused_processes,
+            self.at_limit - before.at_limit,
+        )
 
 
 @dataclass(slots=True)
@@ -51,14 +67,36 @@ class Group:
 
     def seen(self) -> Seen:
         """Counters at this moment."""
-        peak, oom = ("memory.max_usage_in_bytes", "memory.oom_control")
+        refused = _field(_read(self.pids / "pids.events"), "max")
         if self.version == 2:
-            peak, oom = ("memory.peak", "memory.events")
-        return Seen(
-            int(_read(self.memory / peak) or 0),
-            _field(_read(self.memory / oom), "oom_kill"),
-            _field(_read(self.pids / "pids.events"), "max"),
-        )
+            events = _read(self.memory / "memory.events")
+            peak = int(_read(self.memory / "memory.peak") or 0)
+            return Seen(peak, _field(events, "oom_kill"), refused, _field(events, "max"))
+        killed = _field(_read(self.memory / "memory.oom_control"), "oom_kill")
+        peak = int(_read(self.memory / "memory.max_usage_in_bytes") or 0)
+        limit = int(_read(self.memory / "memory.limit_in_bytes") or 0)
+        return Seen(peak, killed, refused, int(peak >= limit * SPENT_WITH))  # version 1 keeps no sure count
+
+    def forget_peak(self) -> None:
+        """Measure the peak from now on; version 2 cannot, and counts meetings with the limit."""
+        if self.version == 1:
+            _write(self.memory / "memory.max_usage_in_bytes", 0)
+
+    def limit(self, memory: int) -> None:
+        """Set the memory limit, bytes; raises `OSError`."""
+        if self.version == 2:
+            _write(self.memory / "memory.max", memory)
+            with contextlib.suppress(OSError):
+                _write(self.memory / "memory.swap.max", 0)
+            return
+        swap = self.memory / "memory.memsw.limit_in_bytes"  # not there if swap is not accounted
+        with contextlib.suppress(
+            OSError
+        ):  # must never be below the other: first when it rises, last when it falls
+            _write(swap, memory)
+        _write(self.memory / "memory.limit_in_bytes", memory)
+        with contextlib.suppress(OSError):
+            _write(swap, memory)
 
     def remove(self) -> None:
         """End what is left inside and remove the directories; idempotent."""
@@ -75,12 +113,20 @@ class Groups:
     pids: Path
     cpu: Path | None
 
-    def make(self, name: str, *, memory: int, processes: int, count_cpu: bool) -> Group:
-        """A fresh group with its limits set. `memory` in bytes; raises `SandboxError`."""
+    def make(
+        self, name: str, *, memory: int, processes: int, count_cpu: bool, together: bool = True
+    ) -> Group:
+        """A fresh group with its limits set, `memory` in bytes; raises `SandboxError`.
+
+        `together`: if its memory runs out all in it is killed where the kernel can, else its largest process.
+        """
         cpu = self.cpu / name if self.cpu and count_cpu else None
         group = Group(self.version, self.memory / name, self.pids / name, cpu)
         try:
             self._fill(group, memory, processes)
+            if self.version == 2 and together:
+                with contextlib.suppress(OSError):
+                    _write(group.memory / "memory.oom.group", 1)
         except OSError as error:
             group.remove()
             raise SandboxError(f"no control group for a seat: {error}") from error
@@ -90,15 +136,7 @@ class Groups:
         for folder in {group.memory, group.pids, group.cpu} - {None}:
             assert folder is not None
             folder.mkdir()
-        if self.version == 1:
-            _write(group.memory / "memory.limit_in_bytes", memory)
-            with contextlib.suppress(OSError):  # swap accounting may be off
-                _write(group.memory / "memory.memsw.limit_in_bytes", memory)
-        else:
-            _write(group.memory / "memory.max", memory)
-            with contextlib.suppress(OSError):
-                _write(group.memory / "memory.swap.max", 0)
-                _write(group.memory / "memory.oom.group", 1)
+        group.limit(memory)
         _write(group.pids / "pids.max", processes)
 
     def parents(self) -> set[Path]:

@@ -14,6 +14,8 @@ from workers.sandbox import bubblewrap, claims, filters, groups, runtime
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
+from workers.sandbox.family import Nursery
+from workers.sandbox.forkserver import ForkServer
 from workers.sandbox.policy import MIB
 from workers.sandbox.running import Running
 
@@ -47,10 +49,15 @@ REMEDIES = (
 
 
 class Launcher(Protocol):
-    """What starts a seat. Today one bubblewrap a seat; a fork-server or Landlock can stand in its place."""
+    """What starts a seat; `name` is what operators read."""
+
+    name: str
 
     def launch(self, code: BotCode, limits: Limits, *, slot: int, cpu_seconds: int) -> Running:
         """A fresh sandbox in which the bot is starting."""
+
+    def close(self) -> None:
+        """End what lasts between launches; idempotent."""
 
 
 @dataclass(slots=True)
@@ -62,16 +69,23 @@ class Sandbox:
     claim: Claim
     python: runtime.Runtime
     owner: int
+    groups: int | None = None
     notes: tuple[str, ...] = ()
 
     @classmethod
     def probe(
-        cls, *, python: str | None = None, require_groups: bool = False, use_groups: bool = True
+        cls,
+        *,
+        python: str | None = None,
+        require_groups: bool = False,
+        use_groups: bool = True,
+        launcher: str | None = None,
     ) -> "Sandbox":
         """The strongest sandbox this machine allows, tried out with a bot; raises `SandboxUnavailable`.
 
         `python`: the interpreter bots get (default: the system's). Without `use_groups`, or where no control
         group can be made, it is mode B: one process a bot, no scratch space; `require_groups` refuses that.
+        `launcher`: `fork-server` or `one-shot` and no other (default: the first of them that works).
         """
         program = bubblewrap.found()
         adopt_orphans()
@@ -84,10 +98,15 @@ class Sandbox:
         folder = claims.home()
         made = runtime.prepare(python, folder)
         claim = claims.claim(folder, places.parents() if places else set())
-        launcher = bubblewrap.Bubblewrap(program, made, claim, places)
-        sandbox = cls("A" if places else "B", launcher, claim, made, os.getpid(), _notes(places))
+        one_shot = bubblewrap.Bubblewrap(program, made, claim, places)
+        forks = ForkServer(Nursery(program, made, claim, places), one_shot)
+        sandbox = cls("A" if places else "B", one_shot, claim, made, os.getpid())
+        sandbox.groups = places.version if places else None
+        sandbox.notes = _notes(places)
         try:
             sandbox._try_out()
+            if launcher != one_shot.name:
+                sandbox._speed_up(forks, required=launcher == forks.name)
         except BaseException:
             sandbox.close()
             raise
@@ -95,13 +114,12 @@ class Sandbox:
 
     def description(self) -> dict[str, Any]:
         """What an operator wants to read, as JSON values."""
-        groups_used = getattr(self.launcher, "groups", None)
         return {
             "mode": self.mode,
-            "launcher": type(self.launcher).__name__.lower(),
+            "launcher": self.launcher.name,
             "python": self.python.version,
             "numpy": self.python.numpy,
-            "cgroups": groups_used.version if groups_used else None,
+            "cgroups": self.groups,
             "user_per_seat": os.getuid() == 0,
             "notes": list(self.notes),
         }
@@ -115,7 +133,20 @@ class Sandbox:
     def close(self) -> None:
         """Give the block of seats back and sweep it; idempotent."""
         if os.getpid() == self.owner:
+            self.launcher.close()
             self.claim.release()
+
+    def _speed_up(self, forks: ForkServer, *, required: bool) -> None:
+        """Have the fork-server start bots if it stands the same test."""
+        slow, self.launcher = self.launcher, forks
+        try:
+            self._try_out()
+        except SandboxError as error:
+            forks.close()
+            self.launcher = slow
+            if required:
+                raise
+            self.notes += (f"every bot starts slowly, in a bubblewrap of its own: {error}",)
 
     def _try_out(self) -> None:
         with _stopped(

@@ -1,0 +1,158 @@
+"""The warm parents: none of a bot's life reaches the next, and a parent that fails is nobody's loss."""
+
+import io
+import os
+import signal
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from service.limits import Limits
+from workers.sandbox import BotCode, Sandbox, SandboxError
+
+pytestmark = pytest.mark.sandbox
+PLAY = "\ndef bid(view):\n    return 0\n\ndef play(view):\n    return view['legal'][0]\n"
+DICE = """
+import random, sys
+print("BEFORE", hash("rage"), random.random(), sys.flags.hash_randomization, sys.argv, sys.path)
+
+def start(info):
+    print("AFTER", random.random(), random.gauss(0, 1))
+"""
+WIRE = """
+import json, sys
+for line in sys.stdin:
+    said = json.loads(line)
+    if said["type"] == "start":
+        print("zipped", file=sys.stderr)
+        answer = {"ready": True}
+    elif said["type"] == "end":
+        break
+    else:
+        answer = {"id": said["id"], "move": said["legal"][0]}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[Sandbox]:
+    probed = Sandbox.probe(launcher="fork-server")
+    yield probed
+    probed.close()
+
+
+def log_of(played) -> str:
+    assert played.outcome.faults == ()
+    return played.usage[0].log
+
+
+def test_dice_and_hashes_are_those_of_a_process_started_cold(table, warm: Sandbox, one_shot: Sandbox) -> None:
+    assert log_of(table(DICE + PLAY, at=warm)) == log_of(table(DICE + PLAY, at=one_shot)) != ""
+
+
+def test_nothing_of_one_bot_is_there_for_the_next(table, warm: Sandbox) -> None:
+    mark = """
+import builtins, json, os, sys
+print("FOUND", hasattr(builtins, "mark"), os.path.exists("/tmp/mark"), hasattr(json, "mark"))
+builtins.mark = json.mark = sys.mark = open("/tmp/mark", "w").write("x")
+"""
+    logs = [log_of(table(mark + PLAY, at=warm)) for _ in range(2)]
+    assert logs == ["FOUND False False False\n"] * 2
+
+
+def test_each_bot_throws_its_own_dice_with_numpy(table, warm: Sandbox) -> None:
+    if not warm.python.numpy:
+        pytest.skip("this machine's Python has no numpy for bots")
+    source = "import numpy\nprint(numpy.random.random())" + PLAY
+    first, second = (log_of(table(source, at=warm)) for _ in range(2))
+    assert first != second
+
+
+def test_no_seat_shares_a_parent(table, warm: Sandbox) -> None:
+    table(PLAY, PLAY, at=warm)
+    parents = [warm.launcher.parents[slot, False] for slot in (0, 1)]
+    assert len({pid for parent in parents for pid in parent.pids()}) == 4
+    assert (
+        len(
+            {
+                os.stat(f"/proc/{parent.pids()[1]}/ns/{kind}").st_ino
+                for parent in parents
+                for kind in ("pid", "net", "ipc", "uts", "mnt", "user")
+            }
+        )
+        == 12
+    )
+    if warm.mode == "A":
+        assert parents[0].group.memory != parents[1].group.memory
+
+
+def test_a_parent_outlives_its_bots_and_serves_again(table, warm: Sandbox) -> None:
+    table(PLAY, at=warm)
+    before = warm.launcher.parents[0, False].pids()
+    table("import os\nos._exit(3)", at=warm)
+    table(PLAY, at=warm)
+    assert warm.launcher.parents[0, False].pids() == before
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["bubblewrap", "the parent"])
+def test_a_parent_that_dies_is_replaced_and_the_match_played_again(
+    which: int, table, warm, quiet_match
+) -> None:
+    table(PLAY, at=warm)
+    os.kill(warm.launcher.parents[0, False].pids()[which], signal.SIGKILL)
+    assert table(PLAY, at=warm).outcome == quiet_match.outcome
+
+
+def test_a_parent_that_dies_during_a_match_is_nobodys_loss(table, warm: Sandbox, quiet_match) -> None:
+    killed = []
+
+    def kill(finished: int, rounds: int) -> None:
+        if not killed:
+            killed.append(warm.launcher.parents[0, False].pids()[1])
+            os.kill(killed[0], signal.SIGKILL)
+
+    played = table(PLAY, at=warm, on_round=kill)
+    assert killed and played.outcome == quiet_match.outcome
+
+
+@pytest.fixture(scope="module")
+def quiet_match(table, one_shot: Sandbox):
+    return table(PLAY, at=one_shot)
+
+
+def test_a_parent_that_hangs_is_given_up(warm: Sandbox, table, monkeypatch, quiet_match) -> None:
+    monkeypatch.setattr("workers.sandbox.family.PATIENCE", 0.5)
+    table(PLAY, at=warm)
+    os.kill(warm.launcher.parents[0, False].pids()[1], signal.SIGSTOP)
+    assert table(PLAY, at=warm).outcome == quiet_match.outcome
+
+
+def test_a_parent_that_cannot_start_says_why(monkeypatch, leftovers) -> None:
+    probed = Sandbox.probe(launcher="fork-server")
+    try:
+        probed.launcher.close()
+        monkeypatch.setattr(probed.launcher.nursery, "program", "/nowhere/bwrap")
+        with pytest.raises(SandboxError, match=r"did not start.*/nowhere/bwrap"):
+            probed.launch(BotCode("bot.py", "py", b""), Limits(), slot=0)
+        assert leftovers(probed) == {}
+    finally:
+        probed.close()
+
+
+def test_an_archive_with_programs_starts_by_itself(table, warm: Sandbox) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("bot.toml", 'run = ["python", "main.py"]')
+        archive.writestr("main.py", WIRE)
+    assert log_of(table(BotCode("zipped.zip", "zip", packed.getvalue()), at=warm)) == "zipped\n"
+
+
+def test_closing_leaves_no_parent_and_no_group(table, leftovers) -> None:
+    probed = Sandbox.probe(launcher="fork-server")
+    table(PLAY, at=probed)
+    pids = [pid for parent in probed.launcher.parents.values() for pid in parent.pids()]
+    probed.close()
+    assert pids and not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+    assert leftovers(probed) == {}

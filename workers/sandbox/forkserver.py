@@ -1,0 +1,203 @@
+"""The launcher that keeps a warm, bot-free parent for each seat and has it make a fresh child for each bot.
+
+Python files start this way; archives may bring their own programs and start one by one through bubblewrap.
+"""
+
+import contextlib
+import os
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from service.limits import Limits
+from workers.sandbox.bubblewrap import Bubblewrap
+from workers.sandbox.code import BotCode
+from workers.sandbox.errors import SandboxError
+from workers.sandbox.family import Nursery, Parent
+from workers.sandbox.groups import Seen
+from workers.sandbox.policy import KIB, MIB, POLICY
+from workers.sandbox.running import Ending, Running
+
+
+@dataclass(slots=True, kw_only=True)
+class Forked(Running):
+    """A bot that a seat's parent made. `first` is its namespace's first process, which waits for the bot."""
+
+    parent: Parent
+    number: int
+    first: int
+    _first_pid: int = 0
+    _bot: int = 0
+
+    def _pid(self) -> int:
+        if not self._bot and self.first >= 0:
+            self._first_pid = self._first_pid or _numbered(self.first)
+            with contextlib.suppress(OSError, IndexError):
+                children = f"/proc/{self._first_pid}/task/{self._first_pid}/children"
+                self._bot = int(Path(children).read_text().split()[0])
+        return self._bot
+
+    def _peak(self) -> int:
+        return self._beyond(self.peak_of(self._pid())) if self._pid() else 0
+
+    def _beyond(self, kib: int) -> int:
+        """What is the bot's own of its memory."""
+        return max(kib - self.parent.held.private // KIB, 0)
+
+    def _kill(self) -> None:
+        """The namespace's first process: with it the kernel ends all the others at once."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.first, signal.SIGKILL)
+
+    def _kill_hard(self) -> None:
+        self.parent.close()
+
+    def _wait(self, seconds: float) -> bool:
+        if self._ending is None and (told := self.parent.report(self.number, seconds)):
+            self._note_end(told)
+        return self._ending is not None
+
+    def _note_end(self, told: dict[str, Any]) -> None:
+        trouble = str(told.get("failed", ""))
+        seen = Seen(0, 0, 0) if trouble else self.parent.counted()
+        killed = seen.killed_for_memory > 0
+        status = None if trouble else int(told["status"])
+        failed = not self._killed and status not in (0, None)
+        self._ending = Ending(
+            status=status,
+            cpu_ns=max(self._cpu_ns, int(told["cpu_ns"]) if failed else 0),
+            memory_kb=max(self._memory_kb, self._beyond(int(told.get("memory_kb", 0)))),
+            out_of_memory=killed and seen.reached_limit,
+            host_out_of_memory=killed and not seen.reached_limit,
+            refused_processes=seen.refused_processes > 0,
+            trouble=trouble,
+        )
+
+    def _clear(self) -> None:
+        if self.first >= 0:
+            os.close(self.first)
+            self.first = -1
+
+
+@dataclass(slots=True)
+class ForkServer:
+    """Starts sandboxes for one worker; a seat's parent is made when the seat is first taken."""
+
+    nursery: Nursery
+    one_shot: Bubblewrap
+    parents: dict[tuple[int, bool], Parent] = field(default_factory=dict)
+    launched: int = 0
+
+    name = "fork-server"
+
+    def launch(self, code: BotCode, limits: Limits, *, slot: int, cpu_seconds: int) -> Running:
+        """A fresh sandbox with the bot starting in it; raises `SandboxError`."""
+        if code.kind != "py":
+            return self.one_shot.launch(code, limits, slot=slot, cpu_seconds=cpu_seconds)
+        self.launched += 1
+        memory = limits.memory_mb * MIB
+        parent = self._parent(slot, memory, numpy=self._wants_numpy(code))
+        try:
+            return self._start(parent, code, memory, cpu_seconds)
+        except OSError as error:
+            parent.close()
+            raise SandboxError(f"a sandbox could not be started: {error}") from error
+
+    def close(self) -> None:
+        """End all parents."""
+        for parent in self.parents.values():
+            parent.close()
+        self.parents.clear()
+
+    def _wants_numpy(self, code: BotCode) -> bool:
+        return self.nursery.runtime.numpy and b"numpy" in code.content
+
+    def _parent(self, slot: int, memory: int, *, numpy: bool) -> Parent:
+        """The seat's parent; one that has failed is replaced."""
+        known = self.parents.get((slot, numpy))
+        if known is None or known.closed or known.outer.poll() is not None:
+            if known is not None:
+                known.close()
+            known = self.parents[slot, numpy] = self.nursery.parent(slot, numpy=numpy)
+        known.limit(memory)
+        return known
+
+    def _start(self, parent: Parent, code: BotCode, memory: int, cpu_seconds: int) -> Running:
+        room = POLICY.address_room if parent.group is not None else 0
+        order = {
+            "number": self.launched,
+            "name": code.file_name(),
+            "limits": _limits(parent.held.address + memory + room, cpu_seconds),
+        }
+        with _Pipes() as pipes:
+            stdin, stdout, stderr = pipes.streams()
+            first = parent.launch(order, [stdin, stdout, stderr, pipes.data(code.content)])
+            pipes.kept = True
+        return Forked(
+            stdin=pipes.ours[0],
+            stdout=pipes.ours[1],
+            stderr=pipes.ours[2],
+            memory_limit=memory,
+            shows_where=True,
+            parent=parent,
+            number=self.launched,
+            first=first,
+        )
+
+
+def _limits(address: int, cpu_seconds: int) -> dict[str, int]:
+    """Limits of the bot's own process, by their names in `resource`."""
+    return {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_CPU": cpu_seconds,
+        "RLIMIT_FSIZE": POLICY.scratch_bytes,
+        "RLIMIT_NOFILE": POLICY.open_files,
+        "RLIMIT_MEMLOCK": 64 * 1024,
+        "RLIMIT_RTPRIO": 0,
+        "RLIMIT_AS": address,
+        "RLIMIT_NPROC": POLICY.threads + 2,  # and the parent, and the namespace's first process
+    }
+
+
+def _numbered(descriptor: int) -> int:
+    """The process of a descriptor as the host numbers it; 0 once it is gone."""
+    with contextlib.suppress(OSError, StopIteration):
+        text = Path(f"/proc/self/fdinfo/{descriptor}").read_text()
+        number = next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pid:"))
+        return max(number, 0)
+    return 0
+
+
+class _Pipes:
+    """A bot's three pipes and its source; the bot's ends are closed here whatever happens."""
+
+    def __init__(self) -> None:
+        self.ours: list[int] = []
+        self.kept = False
+        self._theirs: list[int] = []
+
+    def __enter__(self) -> "_Pipes":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in self._theirs if self.kept else [*self._theirs, *self.ours]:
+            os.close(descriptor)
+
+    def streams(self) -> list[int]:
+        """The bot's ends of input, output and log."""
+        for bot_reads in (True, False, False):
+            reading, writing = os.pipe()
+            ours, theirs = (writing, reading) if bot_reads else (reading, writing)
+            os.set_blocking(ours, False)
+            self.ours.append(ours)
+            self._theirs.append(theirs)
+        return self._theirs[:]
+
+    def data(self, content: bytes) -> int:
+        """A descriptor that holds `content`."""
+        descriptor = os.memfd_create("bot")
+        self._theirs.append(descriptor)
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(content)
+        return descriptor
