@@ -8,13 +8,13 @@ shown in their own lines and ends the process, as it would at home.
 # A fresh process plays every match, so what is imported here is paid for by every seat: the less the better.
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` itself would bring in `enum`
 import faulthandler
-import json
 import os
 import random
-import signal
 import sys
 
+from engine import lines
 from engine.author import Author, AuthorError
 from engine.mirror import Mirror
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO, NoReturn
 
 SOURCE = "bot.py"
-NO_JSON_SHOWN = 100
 
 
 def main() -> None:
@@ -54,7 +53,7 @@ def load(text: bytes, name: str) -> Author:
 
 
 def _serve(questions: BinaryIO, answers: int, name: str) -> None:
-    start = json.loads(questions.readline() or b"null")
+    start = lines.read(questions.readline() or b"null")
     if start is None:
         return
     mirror = Mirror(start)
@@ -63,7 +62,7 @@ def _serve(questions: BinaryIO, answers: int, name: str) -> None:
     author.start({key: value for key, value in start.items() if key not in ("type", "protocol")})
     _say(answers, {"ready": True, "mode": "delta"})
     for line in questions:
-        message = json.loads(line)
+        message = lines.read(line)
         if message["type"] == "end":
             author.end({key: value for key, value in message.items() if key != "type"})
             return
@@ -86,15 +85,9 @@ def _source() -> bytes:
 
 
 def _say(answers: int, message: Mapping[str, Any]) -> None:
-    data = json.dumps(message, separators=(",", ":"), default=_plain).encode() + b"\n"
+    data = lines.written(message)
     while data:
         data = data[os.write(answers, data) :]
-
-
-def _plain(value: Any) -> object:
-    """Numbers of other libraries as plain ones; anything else by its repr, for its author to see."""
-    item = getattr(value, "item", None)
-    return item() if callable(item) else repr(value)[:NO_JSON_SHOWN]
 
 
 def _private_streams() -> tuple[BinaryIO, int]:
@@ -112,7 +105,7 @@ def _private_streams() -> tuple[BinaryIO, int]:
 def _show_refused_calls() -> None:
     """The line that made a forbidden system call, crashed a library or overran its time goes to the log."""
     faulthandler.enable()
-    for asked, ends in ((signal.SIGSYS, True), (signal.SIGUSR2, False)):
+    for asked, ends in ((_signal.SIGSYS, True), (_signal.SIGUSR2, False)):
         faulthandler.register(asked, all_threads=False, chain=ends)
 
 

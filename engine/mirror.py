@@ -3,10 +3,12 @@
 A fresh process does this in every match, so this file imports next to nothing.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
-from engine.cards import CARDS, COLOURS
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
 
 class Mirror:
@@ -60,7 +62,7 @@ class Mirror:
         seat, card = value
         self._state["trick"].append(card)
         if seat == self.seat:
-            self._state["hand"].remove(card if card in CARDS else "WILD")
+            self._state["hand"].remove("WILD" if card.startswith("WILD:") else card)
 
     def _took(self, value: Sequence[Any]) -> None:
         state, (winner, trump) = self._state, value
@@ -91,7 +93,7 @@ def _lead(trick: Sequence[str]) -> str | None:
     """The colour of the first card that has one; a called Wild is written `WILD:` and its colour."""
     for card in trick:
         colour = card.removeprefix("WILD:")[0]
-        if colour in COLOURS and card not in _COLOURLESS:
+        if card not in _COLOURLESS:
             return colour
     return None
 

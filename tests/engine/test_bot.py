@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from engine import lines
 from engine.author import AuthorError
 from engine.bot import load
 from engine.rules import RuleSet
@@ -152,3 +155,38 @@ def test_a_file_without_a_bot_says_what_is_missing(tmp_path: Path) -> None:
 def test_code_for_running_a_file_by_hand_stays_asleep(tmp_path: Path) -> None:
     said, _, _ = talk(tmp_path, MINIMAL + '\n\nif __name__ == "__main__":\n    raise SystemExit(9)\n')
     assert said[0]["ready"] is True
+
+
+def test_the_bots_side_brings_in_little_that_the_package_does_not() -> None:
+    code = (
+        "import sys, engine; before = set(sys.modules); import engine.bot; print(*set(sys.modules) - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(REPOSITORY)},
+    )
+    assert not {"json", "re", "enum", "signal", "collections", "typing", "contextlib"} & set(
+        done.stdout.split()
+    )
+    assert "engine.mirror" in done.stdout
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(JSON)
+def test_lines_are_read_and_written_as_the_whole_json_does(value: object) -> None:
+    assert json.loads(lines.written(value)) == value
+    assert lines.read(json.dumps(value).encode() + b"\n") == value
+    assert lines.written(value).count(b"\n") == 1
+
+
+@pytest.mark.parametrize("line", [b"", b"nonsense", b'{"a":', b"\xff"])
+def test_a_line_that_is_no_json_is_a_value_error(line: bytes) -> None:
+    with pytest.raises(ValueError):
+        lines.read(line)

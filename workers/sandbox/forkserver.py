@@ -127,12 +127,13 @@ class ForkServer:
         room = POLICY.address_room if parent.group is not None else 0
         order = {
             "number": self.launched,
-            "name": code.file_name(),
             "limits": _limits(parent.held.address + memory + room, cpu_seconds),
         }
         with _Pipes() as pipes:
             stdin, stdout, stderr = pipes.streams()
-            first = parent.launch(order, [stdin, stdout, stderr, pipes.data(code.content)])
+            first = parent.launch(
+                order, [stdin, stdout, stderr, pipes.data(code.file_name().encode() + b"\n" + code.content)]
+            )
             pipes.kept = True
         return Forked(
             stdin=pipes.ours[0],

@@ -4,10 +4,12 @@
 and never runs a bot's code: that happens in a child which by then has namespaces, limits and a system call
 filter of its own, and none of the parent's descriptors. Orders come and reports go over one socket:
 
-    < {"number", "name", "limits"}                  and the bot's stdin, stdout, stderr and source
+    < {"number", "limits"}                          and the bot's stdin, stdout, stderr and source
     > {"number", "pid"}                             and a descriptor of its namespace's first process
     > {"number", "failed"}                          the child could not be walled in
     > {"number", "status", "cpu_ns", "memory_kb"}   all of it has ended
+
+The source comes with the bot's name as its first line: what the parent itself reads the next bot could find.
 """
 
 import _socket  # the whole `socket` would be a hundred pages in every bot
@@ -26,12 +28,14 @@ from typing import Any, NoReturn
 CLONE_NEWNS, CLONE_NEWPID = 0x0002_0000, 0x2000_0000
 CLONE_OTHERS = 0x0400_0000 | 0x0800_0000 | 0x4000_0000  # host name, message queues, network
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_RDONLY, MS_REMOUNT = 2, 4, 8, 1, 32
+MS_REC, MS_PRIVATE = 0x4000, 0x4_0000
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 22, 24, 38, 47
 CAP_SETPCAP, CAP_SYS_ADMIN = 8, 21
 CAPABILITY_VERSION = 0x2008_0522
 SOURCE_PAGES = 16 * 4096  # beside the source itself
 ORDER = 64 * 1024
 DESCRIPTORS = 1024
+NAME = 4096
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -126,6 +130,7 @@ def _wall_in(
         for number, descriptor in enumerate(passed[:3]):
             os.dup2(descriptor, number)
         _done(libc.unshare(CLONE_NEWNS | CLONE_OTHERS))
+        _done(libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
         _furnish(passed[3], scratch=settings["scratch"])
         _give_up_rights()
         _become_second()
@@ -134,14 +139,15 @@ def _wall_in(
         bot = sys.modules["engine.bot"]
         if "numpy" in sys.modules:  # else all bots of a seat would throw the same dice
             sys.modules["numpy.random"].seed()
-        control.detach()
-        os.closerange(3, DESCRIPTORS)
+        name = _name(passed[3])
         _done(libc.prctl(PR_SET_SECCOMP, 2, program.pointer, 0, 0))
     except BaseException as error:
         failed = {"number": order["number"], "failed": f"{type(error).__name__}: {error}"}
         control.send(json.dumps(failed).encode())
         os._exit(1)
-    sys.argv[:] = ["-c", order["name"]]
+    sys.argv[:] = ["-c", name]
+    control.detach()
+    os.closerange(3, DESCRIPTORS)
     try:
         bot.main()
     except BaseException:
@@ -169,15 +175,23 @@ def _told(status: int) -> int:
 
 def _furnish(source: int, *, scratch: dict[str, int] | None) -> None:
     """The bot's own file, then read-only for good, and a small scratch space."""
-    size = os.fstat(source).st_size
+    begin = len(_name(source).encode()) + 1
+    size = os.fstat(source).st_size - begin
     flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
     _mount("/bot", flags, f"size={size + SOURCE_PAGES},nr_inodes=8,mode=0755")
     with open("/bot/bot.py", "wb") as file:
-        os.sendfile(file.fileno(), source, 0, size)
+        while size > 0:
+            sent = os.sendfile(file.fileno(), source, begin, size)
+            begin, size = begin + sent, size - sent
     _mount("/bot", flags | MS_RDONLY | MS_REMOUNT, "")
     if scratch:
         _mount("/tmp", flags, f"size={scratch['bytes']},nr_inodes={scratch['files']},mode=0700")  # noqa: S108
     os.chdir("/bot")
+
+
+def _name(source: int) -> str:
+    """The first line."""
+    return os.pread(source, NAME, 0).split(b"\n", 1)[0].decode()
 
 
 def _mount(place: str, flags: int, options: str) -> None:
