@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from engine.cards import BID, NOTATION, PLAY, colour_text
 from engine.match import Match
-from engine.tape import FINED, TOOK, TURNED
+from engine.tape import FINED, TOOK, TURNED, Entry
 from engine.view import round_start, trump_card
 
 Mark = tuple[int, int]
@@ -35,16 +35,18 @@ def mark(match: Match) -> Mark:
 def events(match: Match, seat: int, since: Mark) -> list[dict[str, Any]]:
     """What `seat` may know now and did not at the mark."""
     number, told = since
+    tape = match.round.tape
     if number != match.number:
-        return [{"round": round_start(match, seat)}, *_decisions(match, seat, 0)]
-    return _decisions(match, seat, told) + _standing(match, told)
+        return [{"round": round_start(match, seat)}, *_decisions(match, seat, tape)]
+    fresh = tape[told:]
+    return _decisions(match, seat, fresh) + _standing(match, tape, told, fresh)
 
 
-def _decisions(match: Match, seat: int, told: int) -> list[dict[str, Any]]:
-    """Bids, plays and tricks of the tape from `told` on, as far as `seat` may know them."""
+def _decisions(match: Match, seat: int, fresh: list[Entry]) -> list[dict[str, Any]]:
+    """Bids, plays and tricks among new entries of the tape, as far as `seat` may know them."""
     secret = match.rules.secret_bids
     news: list[dict[str, Any]] = []
-    for kind, who, what in match.round.tape[told:]:
+    for kind, who, what in fresh:
         if kind == PLAY:
             news.append({"play": [who, NOTATION[what]]})
         elif kind == TOOK:
@@ -54,14 +56,15 @@ def _decisions(match: Match, seat: int, told: int) -> list[dict[str, Any]]:
     return news
 
 
-def _standing(match: Match, told: int) -> list[dict[str, Any]]:
+def _standing(match: Match, tape: list[Entry], told: int, fresh: list[Entry]) -> list[dict[str, Any]]:
     """Trump and penalties, if they are not what they were."""
     played = match.round
+    kinds = {kind for kind, _, _ in fresh}
     news: list[dict[str, Any]] = []
-    turns = [(at, entry) for at, entry in enumerate(played.tape) if entry[0] == TURNED]
-    known = [entry for at, entry in turns if at < told]
-    if known[-1] != turns[-1][1]:
-        news.append({"trump": [colour_text(played.pile.colour), trump_card(played)]})
-    if any(kind == FINED for kind, _, _ in played.tape[told:]):
+    if TURNED in kinds:
+        turns = [(at, entry) for at, entry in enumerate(tape) if entry[0] == TURNED]
+        if [entry for at, entry in turns if at < told][-1] != turns[-1][1]:
+            news.append({"trump": [colour_text(played.pile.colour), trump_card(played)]})
+    if FINED in kinds:
         news.append({"penalties": played.penalties[:]})
     return news

@@ -1,0 +1,236 @@
+"""The engine's speed beside other people's games: `python -m loadtests.bench_engine`.
+
+Run it with an interpreter that has the peers (the engine itself needs the standard library only); a peer
+that cannot be imported is named and left out. All contestants take turns in short rounds, each round is
+measured in CPU time, and medians are compared, so that a busy machine slows them all alike.
+"""
+
+import argparse
+import copy
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping
+from random import Random
+
+import engine
+from engine.events import NEVER, events, mark
+from engine.match import Match
+from engine.record import Record
+from engine.rules import PRESETS, RuleSet
+from engine.table import LocalPlayer, play
+from loadtests import peers
+from loadtests.peers import Play
+
+SLICE = 0.12
+"""CPU seconds of one contestant's turn, about."""
+
+
+def stepped(preset: str = "fundex", players: int = 4, *, rules: RuleSet | None = None) -> Play:
+    """Whole matches, each decision drawn uniformly from `legal`, one `apply` a decision."""
+    rule_set, draw, seeds = rules or PRESETS[preset], Random(1).random, Random(2)
+
+    def run(count: int) -> int:
+        decisions = 0
+        for _ in range(count):
+            match = Match(rule_set, players, seeds.randbytes(32))
+            for _ in match.rounds:
+                legal, apply = match.round.legal, match.round.apply
+                moves = legal()
+                while moves:
+                    apply(moves[int(draw() * len(moves))])
+                    decisions += 1
+                    moves = legal()
+                match.settle()
+        return decisions
+
+    return run
+
+
+def observed(*, events_too: bool = True) -> Play:
+    """The same through the match, telling each seat its news at every question, and packing a record."""
+    rule_set, draw, seeds = PRESETS["fundex"], Random(1).random, Random(2)
+
+    def run(count: int) -> int:
+        decisions = 0
+        for _ in range(count):
+            match = Match(rule_set, 4, seeds.randbytes(32))
+            told = [NEVER] * 4
+            while not match.over:
+                seat, moves = match.round.seat, match.legal()
+                if events_too:
+                    events(match, seat, told[seat])
+                    told[seat] = mark(match)
+                match.advance(moves[int(draw() * len(moves))])
+                decisions += 1
+            Record.of(match).pack()
+        return decisions
+
+    return run
+
+
+def tabled() -> Play:
+    """Matches at a table: four functions in this process, full views, answers checked, recorded, packed."""
+    seeds, first = Random(2), LocalPlayer(bid=lambda view: 0, play=lambda view: view["legal"][0])
+
+    def run(count: int) -> int:
+        decisions = 0
+        for _ in range(count):
+            record = play(PRESETS["fundex"], [first] * 4, seed=seeds.randbytes(32)).record
+            decisions += len(record.moves)
+            record.pack()
+        return decisions
+
+    return run
+
+
+def half_played() -> Match:
+    """A first round with five of ten tricks played."""
+    match, dice = Match(PRESETS["fundex"], 4, bytes(32)), Random(3)
+    while len(match.round.tricks) < 5 or match.round.trick:
+        match.advance(dice.choice(match.legal()))
+    return match
+
+
+def cloned() -> Play:
+    """Copies of a half-played round."""
+    clone = half_played().round.clone
+
+    def run(count: int) -> int:
+        for _ in range(count):
+            clone()
+        return count
+
+    return run
+
+
+def deep_copied() -> Play:
+    """The same by `copy.deepcopy`."""
+    played = half_played().round
+
+    def run(count: int) -> int:
+        for _ in range(count):
+            copy.deepcopy(played)
+        return count
+
+    return run
+
+
+HEAVY = RuleSet.parse(
+    {"preset": "challenge", "action_any_time": True, "change": "search", "deck": {"wild": 8}, "teams": "2+2"}
+)
+MINE = "engine, fundex, 4 players"
+BEST = "OpenSpiel oh_hell, best loop"
+
+CONTESTANTS: Mapping[str, Callable[[], Play]] = {
+    MINE: stepped,
+    BEST: peers.oh_hell_best,
+    "OpenSpiel oh_hell, generic loop": peers.oh_hell_generic,
+    "OpenSpiel oh_hell, documented loop": peers.oh_hell_documented,
+    "pyohhell": peers.pyohhell,
+    "rlcard uno": peers.rlcard_uno,
+    "engine, 2 players": lambda: stepped(players=2),
+    "engine, 8 players": lambda: stepped(players=8),
+    "engine, challenge, 4 players": lambda: stepped("challenge"),
+    "engine, challenge, 11 players": lambda: stepped("challenge", 11),
+    "engine, heaviest rules": lambda: stepped(rules=HEAVY),
+    "engine, recorded": lambda: observed(events_too=False),
+    "engine, observed and recorded": observed,
+    "table of four functions": tabled,
+    "kaggle-environments rps": peers.kaggle_rps,
+    "clone of a round": cloned,
+    "deepcopy of a round": deep_copied,
+}
+
+BARS: tuple[tuple[str, str, str, float], ...] = (
+    (MINE, BEST, "at least", 0.8),
+    (MINE, "OpenSpiel oh_hell, generic loop", "at least", 1.3),
+    (MINE, "OpenSpiel oh_hell, documented loop", "at least", 4),
+    (MINE, "pyohhell", "at least", 10),
+    (MINE, "rlcard uno", "at least", 10),
+    ("table of four functions", "kaggle-environments rps", "at least", 100),
+    ("clone of a round", "deepcopy of a round", "at least", 20),
+    ("engine, observed and recorded", MINE, "at least", 1 / 2.2),
+    ("engine, 2 players", MINE, "at least", 1 / 1.5),
+    ("engine, 8 players", MINE, "at least", 1 / 1.5),
+    ("engine, challenge, 11 players", MINE, "at least", 1 / 1.5),
+    ("engine, heaviest rules", MINE, "at least", 1 / 1.5),
+)
+"""Whose decisions a CPU second over whose, and what the quotient should be."""
+
+
+def present() -> dict[str, Play]:
+    """The contestants that can be imported here; the others are named."""
+    ready = {}
+    for name, make in CONTESTANTS.items():
+        try:
+            ready[name] = make()
+        except ImportError as missing:
+            print(f"left out: {name} ({missing})")
+    return ready
+
+
+def measured(contestants: Mapping[str, Play], rounds: int) -> dict[str, float]:
+    """Median microseconds of CPU a decision, from interleaved rounds."""
+    counts = {name: _count(run) for name, run in contestants.items()}
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(rounds):
+        for name, run in contestants.items():
+            began = time.process_time()
+            decisions = run(counts[name])
+            times[name].append((time.process_time() - began) / decisions * 1e6)
+    return {name: statistics.median(each) for name, each in times.items()}
+
+
+def _count(run: Play) -> int:
+    """How many games fill a turn."""
+    count, used = 1, 0.0
+    while used < SLICE / 4:
+        began = time.process_time()
+        run(count)
+        used = time.process_time() - began
+        count *= 2
+    return max(1, round(count / 2 * SLICE / used))
+
+
+def record_sizes(players: int = 4, matches: int = 100) -> dict[str, tuple[float, int]]:
+    """Mean and greatest size of a packed record by rule set, random legal play."""
+    sizes = {}
+    for preset in PRESETS:
+        dice, lengths = Random(4), []
+        for _ in range(matches):
+            match = Match(PRESETS[preset], players, dice.randbytes(32))
+            while not match.over:
+                match.advance(dice.choice(match.legal()))
+            lengths.append(len(Record.of(match).pack()))
+        sizes[preset] = (statistics.mean(lengths), max(lengths))
+    return sizes
+
+
+def report(times: Mapping[str, float]) -> None:
+    """Two tables: what a decision costs, and quotients beside their bars."""
+    print(f"\n{'microseconds of CPU a decision':42} {'us':>9}")
+    for name, each in times.items():
+        print(f"{name:42} {each:9.2f}")
+    print(f"\n{'speed of this, in units of that':76} {'is':>7}  {'bar':>6}")
+    for this, that, _, bar in BARS:
+        if this in times and that in times:
+            ratio = times[that] / times[this]
+            print(f"{this + '  /  ' + that:76} {ratio:7.2f}  {bar:6.2f}  {'' if ratio >= bar else 'below'}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9, help="turns of each contestant (9)")
+    rounds = parser.parse_args().rounds
+    built = "compiled" if engine.COMPILED else "plain Python"
+    print(f"engine {engine.VERSION}, {built}; Python {sys.version.split()[0]}")
+    report(measured(present(), rounds))
+    print(f"\n{'bytes of a packed record, 4 random players':42} {'mean':>6} {'most':>6}")
+    for preset, (mean, most) in record_sizes().items():
+        print(f"{preset:42} {mean:6.0f} {most:6}")
+
+
+if __name__ == "__main__":
+    main()
