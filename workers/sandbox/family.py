@@ -71,6 +71,7 @@ class Parent:
     inside: int = 0
     hold: int = -1  # a descriptor of it, which no other process can come to bear
     closed: bool = False
+    busy: bool = False
     _reports: list[dict[str, Any]] = field(default_factory=list)
 
     def launch(self, order: dict[str, Any], descriptors: list[int]) -> int:
@@ -89,6 +90,7 @@ class Parent:
         if not passed or json.loads(data).get("number") != order["number"]:
             self.close()
             raise MatchVoid("a seat's parent process is gone")
+        self.busy = True
         return passed[0]
 
     def report(self, number: int, seconds: float) -> dict[str, Any] | None:
@@ -104,10 +106,15 @@ class Parent:
             if not data:
                 self.close()
             elif (told := json.loads(data))["number"] == number:
+                self.busy = False
                 if "failed" in told:
                     self.close()
                 return dict(told)
         return {"number": number, "failed": "a seat's parent process is gone"}
+
+    def fit(self) -> bool:
+        """Whether it can make a bot: one at a time."""
+        return not self.closed and not self.busy and self.outer.poll() is None
 
     def limit(self, memory: int) -> None:
         """The memory of its group from now on, bytes."""

@@ -114,9 +114,9 @@ class ForkServer:
         return self.nursery.runtime.numpy and b"numpy" in code.content
 
     def _parent(self, slot: int, memory: int, *, numpy: bool) -> Parent:
-        """The seat's parent; one that has failed is replaced."""
+        """The seat's parent; one that has failed, or whose bot was never stopped, is replaced."""
         known = self.parents.get((slot, numpy))
-        if known is None or known.closed or known.outer.poll() is not None:
+        if known is None or not known.fit():
             if known is not None:
                 known.close()
             known = self.parents[slot, numpy] = self.nursery.parent(slot, numpy=numpy)

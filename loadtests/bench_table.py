@@ -1,0 +1,391 @@
+"""What a seat costs: `python -m loadtests.bench_table`, side by side in one run, medians, one pinned core.
+
+Floors are measured in the same run as what stands on them, turn by turn, so that a busy machine slows all
+alike. Wall times of a busy machine say little, ratios more, CPU most. CPU is that of a control group with
+this process and everything it starts in it, where such a group can be made.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from engine.rules import RuleSet
+from engine.table import play
+from service.limits import Limits
+from workers.check import house_bot
+from workers.match import play_match
+from workers.player import SandboxPlayer
+from workers.sandbox import BotCode, Running, Sandbox, groups
+
+TRIVIAL = BotCode(
+    "trivial.py", "py", b'def bid(view):\n    return 0\n\ndef play(view):\n    return view["legal"][0]\n'
+)
+RULES = RuleSet.parse({"preset": "fundex"})
+START = {
+    "type": "start",
+    "protocol": 1,
+    "seat": 0,
+    "players": 4,
+    "rules": RULES.as_dict(),
+    "limits": {},
+    "seed": 1,
+}
+ROUND = {
+    "round": 1,
+    "hand_size": 4,
+    "dealer": 0,
+    "hand": ["R4", "O1", "O2", "WILD"],
+    "trump": "B",
+    "trump_card": "B3",
+    "scores": [0, 0, 0, 0],
+}
+QUESTION = (
+    json.dumps({"id": 1, "type": "bid", "events": [{"round": ROUND}], "legal": [0, 1, 2, 3, 4]}).encode()
+    + b"\n"
+)
+HELLO = json.dumps(START).encode() + b"\n"
+ECHO = "import os\nwhile os.read(0, 65536):\n    os.write(1, b'{\"id\":1}\\n')"
+BARE = "import sys\nsys.stdin.readline()\nprint('{\"ready\":true}', flush=True)\nsys.stdin.readline()"
+BOOT = "from engine.bot import main; main()"
+VIEW = b"x" * 599 + b"\n"
+US = 1e6
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rounds", type=int, default=15, help="turns of each contestant")
+    options.add_argument("--worker", type=float, help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    if chosen.worker:
+        return _play_on(chosen.worker)
+    cores = sorted(os.sched_getaffinity(0))
+    scaling = _scaling(cores)
+    os.sched_setaffinity(0, cores[:1])
+    with _counted() as cpu:
+        rows = [*_table(chosen.rounds, cpu), scaling]
+    _show(rows)
+
+
+def _table(rounds: int, cpu: Callable[[], float] | None) -> list[tuple[str, str, str]]:
+    sandboxes = {}
+    with ExitStack() as stack:
+        for name in ("one-shot", "fork-server"):
+            sandboxes[name] = Sandbox.probe(launcher=name)
+            stack.callback(sandboxes[name].close)
+        fast = sandboxes["fork-server"]
+        return [
+            *_round_trips(rounds, fast),
+            *_matches(rounds, sandboxes, cpu),
+            *_starts(rounds, sandboxes),
+            *_memory(sandboxes),
+        ]
+
+
+# decisions
+
+
+def _round_trips(rounds: int, sandbox: Sandbox) -> list[tuple[str, str, str]]:
+    """The SDK's bot in and out of the sandbox, the raw pipe, and whole decisions of a match, in turns."""
+    with ExitStack() as stack:
+        raw = stack.enter_context(_bare([sys.executable, "-I", "-S", "-c", ECHO]))
+        bare = stack.enter_context(_sdk_bot(sandbox))
+        running = stack.enter_context(_seat(sandbox, TRIVIAL, 9))
+        walled = (running.stdin, running.stdout)
+        _ready(walled)
+        times: dict[str, list[float]] = {name: [] for name in ("raw", "bare", "walled", "wall", "cpu")}
+        for _ in range(rounds):
+            times["raw"].append(_trips(raw, VIEW, 2_000))
+            times["bare"].append(_trips(bare, QUESTION, 1_000))
+            times["walled"].append(_trips(walled, QUESTION, 1_000))
+            wall, spent = _decisions(sandbox)
+            times["wall"].append(wall)
+            times["cpu"].append(spent)
+    found = {name: statistics.median(each) for name, each in times.items()}
+    ratio = statistics.median(
+        inside / outside for inside, outside in zip(times["walled"], times["bare"], strict=True)
+    )
+    floor = statistics.median(whole / raw for whole, raw in zip(times["wall"], times["raw"], strict=True))
+    return [
+        (
+            "decision round trip, sandboxed / the same bot bare",
+            f"{ratio:.2f}  ({found['walled'] * US:.1f} / {found['bare'] * US:.1f} us)",
+            "<= 1.25",
+        ),
+        (
+            "whole decision / raw pipe ping-pong of 600 bytes",
+            f"{floor:.1f}  ({found['wall'] * US:.1f} / {found['raw'] * US:.1f} us)",
+            "<= 10, aim 6",
+        ),
+        ("CPU a decision, engine and trivial bot", f"{found['cpu'] * US:.0f} us", "<= 60, aim 35"),
+    ]
+
+
+def _trips(ends: tuple[int, int], question: bytes, count: int) -> float:
+    """Seconds a round trip."""
+    writing, reading = ends
+    begin = time.perf_counter()
+    for _ in range(count):
+        os.write(writing, question)
+        _line(reading)
+    return (time.perf_counter() - begin) / count
+
+
+def _line(reading: int) -> bytes:
+    data = b""
+    while not data.endswith(b"\n"):
+        data += os.read(reading, 65536)
+    return data
+
+
+def _decisions(sandbox: Sandbox) -> tuple[float, float]:
+    """Wall and CPU seconds a decision in rounds 2 to 10 of a match of four, starts and ends left out."""
+    marks: list[tuple[float, float]] = []
+    limits = Limits()
+    with ExitStack() as stack:
+        seats = [stack.enter_context(_seat(sandbox, TRIVIAL, slot, hello=False)) for slot in range(4)]
+        players = [SandboxPlayer(running, limits) for running in seats]
+
+        def note(finished: int, rounds: int) -> None:
+            spent = time.process_time_ns() + sum(running.cpu_ns() for running in seats)
+            marks.append((time.perf_counter(), spent / 1e9))
+
+        play(RULES, players, seed=bytes(32), bot_seeds=[1, 2, 3, 4], limits=limits.as_dict(), on_round=note)
+    first, last = marks[0], marks[-2]  # the last round's mark comes after the farewells' beginning
+    hands = RULES.rounds(4)[1:-1]
+    count = 4 * sum(size + 1 for size in hands)
+    return (last[0] - first[0]) / count, (last[1] - first[1]) / count
+
+
+# matches
+
+
+def _matches(
+    rounds: int, sandboxes: dict[str, Sandbox], cpu: Callable[[], float] | None
+) -> list[tuple[str, str, str]]:
+    if cpu is None:
+        return [("4-seat match of 260 decisions, fresh sandboxes", "no group that counts CPU", "<= 60 ms")]
+    spent: dict[str, list[float]] = {name: [] for name in sandboxes}
+    for _ in range(rounds):
+        for name, sandbox in sandboxes.items():
+            before = cpu()
+            _match(sandbox)
+            spent[name].append(cpu() - before)
+    shown = ", ".join(f"{name} {statistics.median(each) * 1e3:.0f} ms" for name, each in spent.items())
+    return [("CPU of a 4-seat match of 260 decisions, fresh sandboxes", shown, "<= 60 ms, aim 30")]
+
+
+def _match(sandbox: Sandbox) -> None:
+    played = play_match(
+        RULES, [TRIVIAL] * 4, seed=bytes(32), bot_seeds=[1, 2, 3, 4], limits=Limits(), sandbox=sandbox
+    )
+    assert not played.outcome.faults, played.outcome.faults
+
+
+# starts
+
+
+def _starts(rounds: int, sandboxes: dict[str, Sandbox]) -> list[tuple[str, str, str]]:
+    times: dict[str, list[float]] = {name: [] for name in ("bare", *sandboxes)}
+    for _ in range(2 * rounds):
+        begin = time.perf_counter()
+        with _bare(_python(sandboxes["one-shot"], BARE, "-I")) as ends:
+            os.write(ends[0], HELLO)
+            _line(ends[1])
+            times["bare"].append(time.perf_counter() - begin)
+        for name, sandbox in sandboxes.items():
+            begin = time.perf_counter()
+            with _seat(sandbox, TRIVIAL) as running:
+                _ready((running.stdin, running.stdout))
+                times[name].append(time.perf_counter() - begin)
+    found = {name: statistics.median(each) for name, each in times.items()}
+    floor = found.pop("bare")
+    bars = {"one-shot": "<= 2.2", "fork-server": "<= 0.8"}
+    return [
+        (
+            f"ready / bare Python bot: {name}",
+            f"{each / floor:.2f}  ({each * 1e3:.1f} / {floor * 1e3:.1f} ms)",
+            bars[name],
+        )
+        for name, each in found.items()
+    ]
+
+
+# memory
+
+
+def _memory(sandboxes: dict[str, Sandbox]) -> list[tuple[str, str, str]]:
+    bars = {"one-shot": "<= 10 MB", "fork-server": "<= 4 MB"}
+    return [
+        (f"private memory of an idle seat: {name}", _private(sandbox), bars[name])
+        for name, sandbox in sandboxes.items()
+    ]
+
+
+def _private(sandbox: Sandbox) -> str:
+    with _seat(sandbox, TRIVIAL) as running:
+        _ready((running.stdin, running.stdout))
+        outer = getattr(running, "outer", None)
+        top = outer.pid if outer else _above(running._pid())
+        shown = f"{sum(map(_own, _family(top))) / 1024:.1f} MB"
+        parents = getattr(sandbox.launcher, "parents", {}).values()
+        kept = [sum(map(_own, parent.pids())) / 1024 for parent in parents]
+        return shown + (f"  (and its parent {max(kept):.1f} MB)" if kept else "")
+
+
+def _above(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("PPid:")[1].split()[0])
+
+
+def _family(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(each for child in children for each in _family(int(child)))]
+
+
+def _own(pid: int) -> int:
+    """KiB that only this process maps."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
+
+
+# cores
+
+
+def _scaling(cores: list[int], seconds: float = 4.0) -> tuple[str, str, str]:
+    name = "two pinned workers / one, on two cores"
+    if len(cores) < 2:
+        return (name, "one core here", ">= 1.8")
+    alone, both = [], []
+    for _ in range(2):
+        alone += _workers(cores[:1], seconds) + _workers(cores[1:2], seconds)
+        both.append(sum(_workers(cores[:2], seconds)))
+    ratio = statistics.mean(both) / statistics.mean(alone)
+    return (
+        name,
+        f"{ratio:.2f}  ({statistics.mean(both):.1f} / {statistics.mean(alone):.1f} matches/s)",
+        ">= 1.8",
+    )
+
+
+def _workers(cores: list[int], seconds: float) -> list[float]:
+    """Matches a second of one worker on each core, all at once."""
+    command = [sys.executable, "-m", "loadtests.bench_table", "--worker", str(seconds)]
+    started = [
+        subprocess.Popen(["taskset", "-c", str(core), *command], stdout=subprocess.PIPE, text=True)
+        for core in cores
+    ]
+    return [float(worker.communicate()[0]) for worker in started]
+
+
+def _play_on(seconds: float) -> None:
+    sandbox = Sandbox.probe()
+    try:
+        table = [house_bot(name) for name in ("random", "cautious", "counter", "random")]
+        for count in range(-1, 1_000_000):
+            if count == 0:  # the first match warmed the seats
+                begin = time.monotonic()
+            if count > 0 and time.monotonic() - begin > seconds:
+                break
+            play_match(RULES, table, seed=bytes(32), bot_seeds=[1, 2, 3, 4], limits=Limits(), sandbox=sandbox)
+        print(count / (time.monotonic() - begin))
+    finally:
+        sandbox.close()
+
+
+# parts
+
+
+@contextmanager
+def _seat(sandbox: Sandbox, code: BotCode, slot: int = 0, *, hello: bool = True) -> Iterator[Running]:
+    running = sandbox.launch(code, Limits(), slot=slot)
+    try:
+        if hello:
+            os.write(running.stdin, HELLO)
+        yield running
+    finally:
+        running.stop()
+
+
+def _ready(ends: tuple[int, int]) -> None:
+    os.set_blocking(ends[1], True)
+    assert b"ready" in _line(ends[1])
+
+
+def _python(sandbox: Sandbox, code: str, *options: str) -> list[str]:
+    """The bots' own Python, without walls."""
+    return [sandbox.python.python, *options, "-S", "-c", code]
+
+
+@contextmanager
+def _sdk_bot(sandbox: Sandbox) -> Iterator[tuple[int, int]]:
+    """The same bot as a plain process."""
+    folder = sandbox.claim.folder / "bench"
+    folder.mkdir(exist_ok=True)
+    (folder / "bot.py").write_bytes(TRIVIAL.content)
+    library = folder / "library"
+    library.mkdir(exist_ok=True)
+    link = library / "engine"
+    link.unlink(missing_ok=True)
+    link.symlink_to(sandbox.python.engine)
+    try:
+        environment = {"PYTHONPATH": str(library), "PYTHONHASHSEED": "0"}
+        with _bare(_python(sandbox, BOOT), cwd=folder, env=environment) as ends:
+            os.write(ends[0], HELLO)
+            _ready(ends)
+            yield ends
+    finally:
+        for path in (link, folder / "bot.py"):
+            path.unlink()
+        library.rmdir()
+        folder.rmdir()
+
+
+@contextmanager
+def _bare(command: list[str], **options: Any) -> Iterator[tuple[int, int]]:
+    process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+    assert process.stdin and process.stdout
+    try:
+        yield process.stdin.fileno(), process.stdout.fileno()
+    finally:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+
+
+@contextmanager
+def _counted() -> Iterator[Callable[[], float] | None]:
+    """CPU seconds of this process and all it starts from now on, or None."""
+    places = groups.find()
+    if places is None or places.cpu is None:
+        yield None
+        return
+    folder = places.cpu / f"rage-bench-{os.getpid()}"
+    folder.mkdir()
+    group = groups.Group(places.version, folder, folder, folder)
+    (folder / "cgroup.procs").write_text("0")
+    try:
+        yield lambda: (group.cpu_ns() or 0) / 1e9
+    finally:
+        (places.cpu / "cgroup.procs").write_text("0")
+        groups.remove(folder)
+
+
+def _show(rows: list[tuple[str, str, str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    print(f"{os.uname().machine}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+if __name__ == "__main__":
+    main()
