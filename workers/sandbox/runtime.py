@@ -5,6 +5,7 @@ interpreter lie, and so that nothing of the service or of the host's other packa
 """
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -22,6 +23,8 @@ from workers.sandbox.errors import SandboxUnavailable
 
 FORMAT = "2"
 DRAFT_SECONDS = 3600
+UNUSED_SECONDS = 3600
+SEAL = "complete"  # a file that is there once a folder is; who uses the folder holds a lock on it
 LIMITER = "/usr/bin/prlimit"
 OLDEST = (3, 11)
 USUAL = ("/usr/bin/python3", "/usr/local/bin/python3")
@@ -51,19 +54,61 @@ class Runtime:
     python: str
     version: str
     numpy: bool
+    locks: tuple[int, ...] = ()
+
+    def release(self) -> None:
+        """Let the folders go, once."""
+        for lock in self.locks:
+            os.close(lock)
 
 
 def prepare(python: str | None, home: Path) -> Runtime:
     """The root for this Python and this engine, copied the first time; raises `SandboxUnavailable`."""
     facts = _ask(python or _usual())
     _drop_old_drafts(home)
-    root = _made(home / f"root-{_root_name(facts)}", lambda draft: _fill_root(facts, draft))
+    root = home / f"root-{_root_name(facts)}"
     package = Path(engine.__file__).parent
-    rules = _made(
-        home / f"engine-{_engine_name(facts, package)}", lambda draft: _fill_engine(facts, package, draft)
-    )
+    rules = home / f"engine-{_engine_name(facts, package)}"
+    locks = [_made(root, lambda draft: _fill_root(facts, draft))]
+    locks.append(_made(rules, lambda draft: _fill_engine(facts, package, draft)))
+    prune(home)
     version = ".".join(map(str, facts["version"]))
-    return Runtime(root, rules, facts["program"], version, facts["numpy"] is not None)
+    return Runtime(root, rules, facts["program"], version, facts["numpy"] is not None, tuple(locks))
+
+
+def prune(home: Path) -> None:
+    """Remove what nobody uses, and nobody has used of late: copies of older versions."""
+    for folder in [*home.glob("root-*"), *home.glob("engine-*")]:
+        with contextlib.suppress(OSError):
+            if time.time() - (folder / SEAL).stat().st_mtime > UNUSED_SECONDS:
+                _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Out of the way first, in one step and only unless somebody holds it."""
+    lock = os.open(folder / SEAL, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        grave = Path(tempfile.mkdtemp(prefix="draft-", dir=folder.parent))
+        folder.rename(grave / folder.name)
+    finally:
+        os.close(lock)
+    shutil.rmtree(grave, ignore_errors=True)
+
+
+def _held(folder: Path) -> int | None:
+    """A lock that keeps a finished folder in place as long as it is open; None if there is no such folder."""
+    try:
+        lock = os.open(folder / SEAL, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    with contextlib.suppress(OSError):
+        if os.path.samestat(os.fstat(lock), (folder / SEAL).stat()):
+            os.utime(lock)
+            return lock
+    os.close(lock)  # it was removed just now
+    return None
 
 
 def _drop_old_drafts(home: Path) -> None:
@@ -140,24 +185,27 @@ def _files(top: Path, left_out: set[str]) -> Iterator[Path]:
                 yield path
 
 
-def _made(folder: Path, fill: Callable[[Path], None]) -> Path:
-    """The folder, filled and put in place as one step unless it is there already."""
-    if (folder / "complete").exists():
-        return folder
+def _made(folder: Path, fill: Callable[[Path], None]) -> int:
+    """A lock on the folder, which is filled and put in place as one step unless it is there already."""
+    while (lock := _held(folder)) is None:
+        _put(folder, fill)
+    return lock
+
+
+def _put(folder: Path, fill: Callable[[Path], None]) -> None:
     draft = Path(tempfile.mkdtemp(prefix="draft-", dir=folder.parent))
     try:
         fill(draft)
-        (draft / "complete").touch(mode=0o644)
+        (draft / SEAL).touch(mode=0o644)
         _open_to_all(draft)
         draft.rename(folder)
     except (OSError, subprocess.SubprocessError) as error:
-        if not (folder / "complete").exists():  # else another worker was faster
+        if not (folder / SEAL).exists():  # else another worker was faster
             raise SandboxUnavailable(
                 f"the bots' Python or engine cannot be copied to {folder}: {error}"
             ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return folder
 
 
 def _fill_root(facts: dict[str, Any], draft: Path) -> None:

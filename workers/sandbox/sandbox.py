@@ -132,9 +132,10 @@ class Sandbox:
 
     def close(self) -> None:
         """Give the block of seats back and sweep it; idempotent."""
-        if os.getpid() == self.owner:
+        if os.getpid() == self.owner and self.claim.lock >= 0:
             self.launcher.close()
             self.claim.release()
+            self.python.release()
 
     def _speed_up(self, forks: ForkServer, *, required: bool) -> None:
         """Have the fork-server start bots if it stands the same test."""
