@@ -5,7 +5,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-NAMES: Final = ("random", "cautious", "counter")
+NAMES: Final = ("random", "cautious", "counter", "montecarlo")
 """The house bots, weakest first."""
 
 
