@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import erf, log, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from service.tally import Batch, Floats, Game, Ints, Player, read, scatter
 
@@ -22,7 +23,7 @@ MEAN = 1500.0  # of every set of players connected by games
 Q = log(10) / 400  # Elo -> log odds
 PRIOR = 1 / (Q * 200) ** 2  # precision of a player's log odds before any game
 Z = 1.96  # 95 % of a normal distribution lie within this many standard errors
-FEW_GROUPS, WIDE = 10, 60.0  # provisional: fewer groups, or a half-width above this many Elo
+FEW_GROUPS, WIDE = 10, 60.0  # provisional: see `Fit._provisional`; WIDE in Elo
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Fit:
         half, margin = Z * np.sqrt(np.diag(self.covariance)), Z * np.sqrt(self._about_mean())
         shown = [round(float(rating), 2) for rating in self.ratings]
         order = sorted(range(len(shown)), key=lambda i: (-shown[i], i))
-        provisional = (self.groups < FEW_GROUPS) | (margin > WIDE)
+        provisional = self._provisional(margin)
         ranked = [i for i in order if not provisional[i] and self.players[i] not in unranked]
         ranges = self._ranges(ranked)
         return [
@@ -137,6 +138,18 @@ class Fit:
 
     def _better(self, i: int, j: int) -> float:
         return (1 + erf((self.ratings[i] - self.ratings[j]) / self._se(i, j) / sqrt(2))) / 2
+
+    def _provisional(self, margin: Floats) -> NDArray[np.bool_]:
+        """(n,): too few groups, a pool that is not settled as a whole, or a wide margin from few games.
+
+        Not by each margin alone: a middling player's shrinks first, an undefeated one's last, and so the
+        best would be left out and a lesser one be called the first.
+        """
+        enough = self.groups >= FEW_GROUPS
+        if not enough.any() or np.median(margin[enough]) > WIDE:
+            return np.ones(len(margin), dtype=np.bool_)
+        newcomer = self.games < np.median(self.games[enough]) / 2
+        return ~enough | ((margin > WIDE) & newcomer)
 
     def _about_mean(self) -> Floats:
         """(n,): variance of each rating less the mean of all."""

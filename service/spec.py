@@ -173,15 +173,32 @@ def _format(value: str, wrong: dict[str, list[str]]) -> str:
 
 
 def _rules(told: Mapping[str, Any], players: int, wrong: dict[str, list[str]]) -> RuleSet | None:
-    try:
-        rules = RuleSet.parse(told, players)
-    except RulesError as error:
-        field = error.field if error.field in {"players", "rules"} else f"rules.{error.field}"
-        wrong.setdefault(field, []).append(error.reason)
+    """The rule set, or every field of it that is wrong: each switch is tried alone with the preset."""
+    preset = told.get("preset", "fundex")
+    tries: list[dict[str, Any]] = [{field: told[field]} for field in told if field != "preset"]
+    refusals = [_refusal({"preset": preset}, players)]
+    refusals += [_refusal({"preset": "fundex" if refusals[0] else preset, **each}) for each in tries]
+    refusals = [each for each in refusals if each is not None] or [
+        _refusal({**told, "preset": preset}, players)
+    ]
+    for refusal in refusals:
+        if refusal is not None:
+            field = refusal.field if refusal.field in {"players", "rules"} else f"rules.{refusal.field}"
+            wrong.setdefault(field, []).append(refusal.reason)
+    if any(refusals):
         return None
+    rules = RuleSet.parse({**told, "preset": preset}, players)
     if rules.teams is not None:
         wrong["rules.teams"] = ["tournaments of teams are not offered; leave it out"]
     return rules
+
+
+def _refusal(told: Mapping[str, Any], players: int | None = None) -> RulesError | None:
+    try:
+        RuleSet.parse(told, players)
+    except RulesError as refusal:
+        return refusal
+    return None
 
 
 def _seed(value: str | None, wrong: dict[str, list[str]]) -> str:

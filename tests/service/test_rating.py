@@ -3,7 +3,7 @@
 import random
 from collections.abc import Hashable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import log
 
 import numpy as np
@@ -311,6 +311,17 @@ def test_a_margin_over_60_is_provisional_whatever_the_groups() -> None:
     lines = elo(Game(i, ("a", "b"), (1 + i % 2, 2 - i % 2)) for i in range(12))
     assert all(line.groups == 12 and line.margin > 60 and line.provisional for line in lines)
     assert not any(line.provisional for line in elo(tournament(5, groups=600)))
+
+
+def test_the_best_of_a_pool_is_not_left_out_for_being_far_from_the_middle() -> None:
+    rng, games = np.random.default_rng(1), []
+    for group in range(12):
+        for number, table in enumerate(combinations(range(8), 4)):
+            order = sorted(rng.permutation(table).tolist(), key=lambda player: player != 7)
+            games.append(Game((group, number), tuple(order), (1, 2, 3, 4)))
+    lines = elo(games)
+    assert (lines[0].player, lines[0].rank) == (7, 1)
+    assert lines[0].margin > 60 > max(line.margin for line in lines[1:])
 
 
 def test_the_provisional_are_listed_without_a_rank() -> None:

@@ -242,6 +242,11 @@ def test_the_tournament_with_the_fewest_matches_in_play_is_served_first(
         ({"rules": {"preset": "poker"}}, {"rules.preset"}),
         ({"rules": {"preset": "fundex", "hand_sizes": [0]}}, {"rules.hand_sizes"}),
         ({"rules": {"preset": "fundex", "teams": "2+2"}}, {"rules.teams"}),
+        (
+            {"rules": {"preset": "x", "a": 1, "secret_bids": 2}},
+            {"rules.preset", "rules.a", "rules.secret_bids"},
+        ),
+        ({"rules": {"preset": "amigo", "a": 1}, "players": 9}, {"players", "rules.a"}),
         ({"limits": {"decision_ms": 1, "cheat": 2}}, {"limits.decision_ms", "limits.cheat"}),
         ({"format": "dance"}, {"format"}),
         ({"name": "a\nb"}, {"name"}),
