@@ -8,6 +8,7 @@ from engine.table import Fault, FaultKind
 TRACEBACK = "Traceback (most recent call last):\n"
 CALLS = "(most recent call first):\n"
 EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$")
+OUR_SIDE = re.compile(r'\n  File "(?:/usr/lib/rage/|[^"\n]*/library/engine/)')
 CHOICES_SHOWN = 12
 
 ADVICE = {
@@ -60,7 +61,7 @@ def _traceback(log: str, file_name: str) -> str | None:
 
 def _authors_part(trace: str) -> str:
     """A stack without the frames of our own side below it."""
-    return trace.split('\n  File "/usr/lib/rage/', 1)[0].rstrip()
+    return OUR_SIDE.split(trace, maxsplit=1)[0].rstrip()
 
 
 def _exception(trace: str | None) -> tuple[str | None, str]:

@@ -61,9 +61,10 @@ class Attack:
         lines = "\n".join("    " + line for line in self.body.strip().splitlines())
         return f"{PREAMBLE}\ndef attack():\n{lines}\n{PLAY}"
 
-    def allows(self, kinds: set[str]) -> bool:
+    def allows(self, kinds: set[str], mode: str = "A") -> bool:
         """Whether these faults, and no others, are what should come of it."""
-        return kinds <= set(self.kinds.split()) and bool(kinds or "-" in self.kinds)
+        expected = MODE_C.get(self.name, self.kinds) if mode == "C" else self.kinds
+        return kinds <= set(expected.split()) and bool(kinds or "-" in expected)
 
 
 ATTACKS = [
@@ -144,6 +145,8 @@ ATTACKS = [
     Attack("read a secret", "print(open('@CANARY@').read())", "crash", True),
     Attack("read the checkout", "print(os.listdir('@CHECKOUT@'))", "crash", True),
     Attack("read processes", "print(os.listdir('/proc'))", "crash", True),
+    Attack("read the neighbour's code", "print(open('@CLAIM@/bot-2/bot.py').read())", "crash", True),
+    Attack("list the sandbox's folders", "print(os.listdir('@CLAIM@'))", "crash", True),
     Attack("read the environment", "print(dict(os.environ))", "-"),
     Attack("write into the engine", "open('/usr/lib/rage/engine/table.py', 'w')", "crash", True),
     Attack("write into Python", "open('/usr/lib/python3.11/json/x.py', 'w')", "crash", True),
@@ -178,7 +181,7 @@ ATTACKS = [
     ),
     Attack("message queue", "libc.msgget(1234, 0o1666)", "escape", True),
     Attack("posix queue", "libc.syscall(240, b'x', 66, 0o666, 0)", "escape", True),
-    Attack("file lock", "fcntl.flock(open('/bot/bot.py'), fcntl.LOCK_EX)", "escape", True),
+    Attack("file lock", "fcntl.flock(open('bot.py'), fcntl.LOCK_EX)", "escape", True),
     Attack("record lock", "fcntl.lockf(open('/tmp/x', 'w'), fcntl.LOCK_EX)", "escape", True),
     Attack("memory file", "os.memfd_create('x')", "escape", True),
     Attack("watch files", "assert libc.inotify_init() == -1", "-"),
@@ -206,6 +209,14 @@ ATTACKS = [
     Attack("lift its filter", "assert libc.prctl(22, 1, 0, 0, 0) == -1", "-"),
     Attack("forged log", "print('\\x1b[2J<script>alert(1)</script>', file=sys.stderr)", "-"),
 ]
+
+MODE_C = {
+    # other processes are there, and refused by name; threads are refused
+    **dict.fromkeys(("kill process 1", "kill a host process", "ponder on others' time"), "escape"),
+    # there is no scratch space
+    **dict.fromkeys(("fill the disk", "one huge file", "fill the inodes", "set-uid", "record lock"), "crash"),
+}
+"""What comes of an attack without namespaces, where that differs."""
 
 OPENED = """
 def opened(number):

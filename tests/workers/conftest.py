@@ -49,6 +49,14 @@ def bare_sandbox() -> Iterator[Sandbox]:
     probed.close()
 
 
+@pytest.fixture(scope="session")
+def locked() -> Iterator[Sandbox]:
+    """Without namespaces: mode C."""
+    probed = Sandbox.probe(launcher="landlock")
+    yield probed
+    probed.close()
+
+
 Table = Callable[..., Played]
 
 

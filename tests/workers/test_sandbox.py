@@ -8,12 +8,23 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from service.limits import Limits
-from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable, claims, groups, runtime
+from workers.sandbox import (
+    BotCode,
+    Sandbox,
+    SandboxError,
+    SandboxUnavailable,
+    bubblewrap,
+    claims,
+    groups,
+    landlock,
+    runtime,
+)
 
 pytestmark = pytest.mark.sandbox
 REPOSITORY = Path(__file__).parents[2]
@@ -36,6 +47,39 @@ def test_two_sandboxes_of_one_machine_share_no_seat(sandbox: Sandbox, bare_sandb
 def test_a_missing_program_is_named_with_the_command_that_installs_it(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SandboxUnavailable, match=r"bwrap is not installed.*apt-get install bubblewrap"):
+        Sandbox.probe()
+
+
+@pytest.fixture
+def no_namespaces(monkeypatch) -> Iterator[None]:
+    """A bubblewrap that says what it says where namespaces are switched off."""
+    program = Path(f"/var/tmp/rage-test-bwrap-{os.getpid()}")  # where every user may run it
+    program.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(bubblewrap, "found", lambda: str(program))
+    yield
+    program.unlink()
+
+
+def test_without_namespaces_landlock_stands_in_and_says_why(no_namespaces, table) -> None:
+    probed = Sandbox.probe()
+    try:
+        told = probed.description()
+        assert (told["mode"], told["launcher"], told["cgroups"]) == ("C", "landlock", None)
+        assert "user.max_user_namespaces" in " ".join(told["notes"])
+        assert table(at=probed).mode == "C"
+    finally:
+        probed.close()
+
+
+def test_groups_that_are_required_rule_out_the_weaker_modes(no_namespaces) -> None:
+    with pytest.raises(SandboxUnavailable, match=r"user\.max_user_namespaces"):
+        Sandbox.probe(require_groups=True)
+
+
+def test_with_neither_namespaces_nor_landlock_no_bot_runs(no_namespaces, monkeypatch) -> None:
+    monkeypatch.setattr(landlock, "OLDEST", 99)
+    with pytest.raises(SandboxUnavailable, match=r"user\.max_user_namespaces.*Landlock version"):
         Sandbox.probe()
 
 
@@ -180,7 +224,7 @@ from service.limits import Limits
 from workers.match import play_match
 from workers.check import house_bot
 from workers.sandbox import BotCode, Sandbox
-sandbox = Sandbox.probe()
+sandbox = Sandbox.probe(launcher=@LAUNCHER@)
 bots = [house_bot("random"), house_bot("counter")]
 rules = RuleSet.parse({"preset": "fundex", "hand_sizes": [3, 2]})
 played = play_match(rules, bots, seed=bytes(32), bot_seeds=[1, 2], limits=Limits(), sandbox=sandbox)
@@ -198,6 +242,19 @@ bots[0] = BotCode("bomb.py", "py", bomb)
 played = play_match(rules, bots, seed=bytes(32), bot_seeds=[1, 2], limits=Limits(), sandbox=sandbox)
 said = [line for line in played.usage[0].log.splitlines() if line.startswith("RuntimeError")]
 print(*[fault.kind for fault in played.outcome.faults], *[line.replace(" ", "_") for line in said])
+killer = b"""
+import os
+def bid(view):
+    try:
+        os.kill(-1, 9)
+    except OSError:
+        pass
+    return 0
+def play(view): return view["legal"][0]
+"""
+bots[0] = BotCode("killer.py", "py", killer)
+played = play_match(rules, bots, seed=bytes(32), bot_seeds=[1, 2], limits=Limits(), sandbox=sandbox)
+print(*[fault.kind for fault in played.outcome.faults])
 sandbox.close()
 '''
 
@@ -205,8 +262,9 @@ sandbox.close()
 REFUSED = "RuntimeError:_can't_start_new_thread"
 
 
-def _elsewhere(where: Path, uid: int | None, script: str) -> subprocess.CompletedProcess[str]:
-    """Run a script on the system's Python against the packages copied to `where`."""
+def _elsewhere(where: Path, uid: int | None, launcher: str | None) -> subprocess.CompletedProcess[str]:
+    """Play matches on the system's Python with the packages copied to `where`."""
+    script = ANYBODY.replace("@LAUNCHER@", repr(launcher))
     command = ["/usr/bin/python3", "-c", script]
     if uid is not None:
         command = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--", *command]
@@ -231,15 +289,16 @@ def home(tmp_path_factory):
 
 @as_root
 def test_a_checkout_and_data_in_a_closed_home_are_no_hindrance(home: Path) -> None:
-    done = _elsewhere(_copied(home), None, ANYBODY)
+    done = _elsewhere(_copied(home), None, None)
     assert done.stdout.split() == ["A", "0", "True", "True", "escape", REFUSED], done.stderr
 
 
 @as_root
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="shares packages with the system's Python 3.11")
-def test_an_ordinary_user_plays_in_mode_b(home: Path) -> None:
+@pytest.mark.parametrize(("launcher", "mode"), [(None, "B"), ("one-shot", "B"), ("landlock", "C")])
+def test_an_ordinary_user_plays_without_groups(launcher: str | None, mode: str, home: Path) -> None:
     _copied(home)
     for path in [home, *home.rglob("*")]:
         os.chown(path, 64_900, 64_900)
-    done = _elsewhere(home, 64_900, ANYBODY)
-    assert done.stdout.split() == ["B", "0", "True", "False", "escape", REFUSED], done.stderr
+    done = _elsewhere(home, 64_900, launcher)
+    assert done.stdout.split() == [mode, "0", "True", "False", "escape", REFUSED], done.stderr

@@ -135,8 +135,11 @@ class Parent:
         """bubblewrap and the parent itself."""
         return [self.outer.pid, *([self.inside] if self.inside else [])]
 
-    def find(self) -> None:
-        """Take note of the parent itself, which bubblewrap has started."""
+    def find(self, inside: bool) -> None:
+        """Take note of the parent itself, which bubblewrap has started, if it is there."""
+        if not inside:
+            self.held = Held.by(self.outer.pid)
+            return
         children = Path(f"/proc/{self.outer.pid}/task/{self.outer.pid}/children")
         self.inside = int(children.read_text().split()[0])
         self.hold = os.pidfd_open(self.inside)
@@ -196,10 +199,10 @@ class Nursery:
 
     def _start(self, slot: int, group: Group | None, numpy: bool) -> Parent:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, _data(filters.compiled(forks=False)) as rules, _pipe() as (reading, log):
+        with theirs, _data(self._filter()) as rules, _pipe() as (reading, log):
             settings = self._settings(theirs.fileno(), rules, numpy=numpy)
             outer = subprocess.Popen(
-                entered(self._arguments(settings), ["ulimit -c 0"], group, self.claim.uid(slot)),
+                self._command(settings, group, self.claim.uid(slot)),
                 stdin=subprocess.DEVNULL,
                 stdout=log,  # pipes, as the bots will have: Python's streams remember what they began as
                 stderr=log,
@@ -215,9 +218,20 @@ class Nursery:
                 os.write(log, b"\n")  # so that there is something to read
                 said = os.read(reading, REPORT).decode(errors="replace").strip()
                 raise SandboxError(f"a seat's parent process did not start: {said[-500:]}")
-        made.find()
+        made.find(self.inside)
         made.counted()
         return made
+
+    @property
+    def inside(self) -> bool:
+        """Whether bubblewrap is around the parent."""
+        return True
+
+    def _filter(self) -> bytes:
+        return filters.compiled(forks=False)
+
+    def _command(self, settings: dict[str, Any], group: Group | None, uid: int) -> list[str]:
+        return entered(self._arguments(settings), ["ulimit -c 0"], group, uid)
 
     def _settings(self, control: int, rules: int, *, numpy: bool) -> dict[str, Any]:
         scratch = {"bytes": POLICY.scratch_bytes, "files": POLICY.scratch_files}
@@ -226,6 +240,7 @@ class Nursery:
             "filter": rules,
             "warm": ["engine.bot", *(["numpy.random"] if numpy else [])],
             "scratch": scratch if self.groups is not None else None,
+            "open": None,
         }
 
     def _arguments(self, settings: dict[str, Any]) -> list[str]:

@@ -10,15 +10,15 @@ from workers.sandbox.errors import SandboxUnavailable
 
 
 @cache
-def compiled(*, forks: bool) -> bytes:
-    """The BPF program for bots that may start processes (`forks`) or only threads."""
+def compiled(*, forks: bool, threads: bool = True) -> bytes:
+    """The BPF program for bots that may start processes (`forks`), only threads, or neither."""
     seccomp = _library()
     rules = seccomp.SyscallFilter(seccomp.ERRNO(1))
     _add(rules, seccomp.ALLOW, policy.ALLOWED | (policy.FORKING if forks else frozenset()))
     _add(rules, seccomp.TRAP, policy.REFUSED_LOUDLY | (frozenset() if forks else policy.FORKING))
     for name, number in policy.ANSWERED.items():
         _add(rules, seccomp.ERRNO(number), [name])
-    _clone(rules, seccomp, forks=forks)
+    _clone(rules, seccomp, forks=forks, threads=threads)
     _narrow(rules, seccomp)
     return _exported(rules)
 
@@ -47,12 +47,13 @@ def _rule(rules: Any, action: Any, name: str, *arguments: Any) -> None:
             raise
 
 
-def _clone(rules: Any, seccomp: Any, *, forks: bool) -> None:
+def _clone(rules: Any, seccomp: Any, *, forks: bool, threads: bool) -> None:
     """Threads for all, processes where they are allowed, new namespaces for nobody."""
     argument, masked = seccomp.Arg, seccomp.MASKED_EQ
     wanted = 0 if forks else policy.CLONE_THREAD
     mask = policy.CLONE_NEW | wanted
-    _rule(rules, seccomp.ALLOW, "clone", argument(0, masked, mask, wanted))
+    if threads:
+        _rule(rules, seccomp.ALLOW, "clone", argument(0, masked, mask, wanted))
     if not forks:
         _rule(rules, seccomp.TRAP, "clone", argument(0, masked, policy.CLONE_THREAD, 0))
 

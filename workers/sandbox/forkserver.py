@@ -5,6 +5,7 @@ Python files start this way; archives may bring their own programs and start one
 
 import contextlib
 import os
+import shutil
 import signal
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,17 +23,25 @@ from workers.sandbox.running import Ending, Running
 
 @dataclass(slots=True, kw_only=True)
 class Forked(Running):
-    """A bot that a seat's parent made. `first` is its namespace's first process, which waits for the bot."""
+    """A bot that a seat's parent made. `first` is its namespace's first process, which waits for it.
+
+    Without namespaces it is `alone`: then `first` is the bot, and its `folder` is ours to remove.
+    """
 
     parent: Parent
     number: int
     first: int
+    folder: Path | None = None
+    alone: bool = False
     _first_pid: int = 0
     _bot: int = 0
 
     def _pid(self) -> int:
         if not self._bot and self.first >= 0:
             self._first_pid = self._first_pid or _numbered(self.first)
+            if self.alone:
+                self._bot = self._first_pid
+                return self._bot
             with contextlib.suppress(OSError, IndexError):
                 children = f"/proc/{self._first_pid}/task/{self._first_pid}/children"
                 self._bot = int(Path(children).read_text().split()[0])
@@ -78,6 +87,8 @@ class Forked(Running):
         if self.first >= 0:
             os.close(self.first)
             self.first = -1
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @dataclass(slots=True)
@@ -127,9 +138,9 @@ class ForkServer:
         room = POLICY.address_room if parent.group is not None else 0
         order = {
             "number": self.launched,
-            "limits": _limits(parent.held.address + memory + room, cpu_seconds),
+            "limits": limits_of(parent.held.address + memory + room, cpu_seconds),
         }
-        with _Pipes() as pipes:
+        with Pipes() as pipes:
             stdin, stdout, stderr = pipes.streams()
             first = parent.launch(
                 order, [stdin, stdout, stderr, pipes.data(code.file_name().encode() + b"\n" + code.content)]
@@ -147,7 +158,7 @@ class ForkServer:
         )
 
 
-def _limits(address: int, cpu_seconds: int) -> dict[str, int]:
+def limits_of(address: int, cpu_seconds: int) -> dict[str, int]:
     """Limits of the bot's own process, by their names in `resource`."""
     return {
         "RLIMIT_CORE": 0,
@@ -170,7 +181,7 @@ def _numbered(descriptor: int) -> int:
     return 0
 
 
-class _Pipes:
+class Pipes:
     """A bot's three pipes and its source; the bot's ends are closed here whatever happens."""
 
     def __init__(self) -> None:
@@ -178,7 +189,7 @@ class _Pipes:
         self.kept = False
         self._theirs: list[int] = []
 
-    def __enter__(self) -> "_Pipes":
+    def __enter__(self) -> "Pipes":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -10,6 +10,8 @@ filter of its own, and none of the parent's descriptors. Orders come and reports
     > {"number", "status", "cpu_ns", "memory_kb"}   all of it has ended
 
 The source comes with the bot's name as its first line: what the parent itself reads the next bot could find.
+Where namespaces are not to be had, Landlock stands in for them: the order then names the bot's `folder`, and
+what to `run` in it if it is no Python file.
 """
 
 import _socket  # the whole `socket` would be a hundred pages in every bot
@@ -32,6 +34,9 @@ MS_REC, MS_PRIVATE = 0x4000, 0x4_0000
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 22, 24, 38, 47
 CAP_SETPCAP, CAP_SYS_ADMIN = 8, 21
 CAPABILITY_VERSION = 0x2008_0522
+LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
+LANDLOCK_FILES, LANDLOCK_NETWORK, LANDLOCK_SCOPE = 0xFFFF, 3, 3  # all there is up to version 6
+LANDLOCK_READ = 1 | 4 | 8  # run, read, list
 SOURCE_PAGES = 16 * 4096  # beside the source itself
 ORDER = 64 * 1024
 DESCRIPTORS = 1024
@@ -44,6 +49,7 @@ def main() -> None:
     """Serve orders until the worker closes the socket."""
     settings = json.loads(sys.argv[1])
     sys.argv[:] = [""]
+    _done(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
     control = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, settings["control"])
     with os.fdopen(settings["filter"], "rb") as file:
         rules = file.read()
@@ -81,11 +87,14 @@ def _serve(
     settings: dict[str, Any],
 ) -> None:
     """One bot from its first to its last moment."""
-    _done(libc.unshare(CLONE_NEWPID))
+    apart = settings["open"] is None
+    if apart:
+        _done(libc.unshare(CLONE_NEWPID))
     child = os.fork()
     if not child:
         _wall_in(control, order, passed, rules, settings)
-    _done(libc.setns(own, CLONE_NEWPID))  # the next child gets a namespace of its own again
+    if apart:
+        _done(libc.setns(own, CLONE_NEWPID))  # the next child gets a namespace of its own again
     for descriptor in passed:
         os.close(descriptor)
     watched = os.pidfd_open(child)
@@ -129,11 +138,10 @@ def _wall_in(
         os.setsid()
         for number, descriptor in enumerate(passed[:3]):
             os.dup2(descriptor, number)
-        _done(libc.unshare(CLONE_NEWNS | CLONE_OTHERS))
-        _done(libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
-        _furnish(passed[3], scratch=settings["scratch"])
-        _give_up_rights()
-        _become_second()
+        if settings["open"] is None:
+            _leave_host(passed[3], settings)
+        else:
+            _lock_host(order["folder"], settings["open"])
         _limit(order)
         program = _Program(rules)
         bot = sys.modules["engine.bot"]
@@ -145,15 +153,49 @@ def _wall_in(
         failed = {"number": order["number"], "failed": f"{type(error).__name__}: {error}"}
         control.send(json.dumps(failed).encode())
         os._exit(1)
-    sys.argv[:] = ["-c", name]
     control.detach()
     os.closerange(3, DESCRIPTORS)
+    if order.get("run"):
+        _become(order["run"])
+    sys.argv[:] = ["-c", name]
     try:
         bot.main()
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(1)
+
+
+def _leave_host(source: int, settings: dict[str, Any]) -> None:
+    """Namespaces of its own, with nothing of the host in them."""
+    _done(libc.unshare(CLONE_NEWNS | CLONE_OTHERS))
+    _done(libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
+    _furnish(source, scratch=settings["scratch"])
+    _give_up_rights()
+    _become_second()
+
+
+def _lock_host(folder: str, opened: list[list[Any]]) -> None:
+    """Without namespaces: every path is shut but these, and nobody outside can be signalled or spoken to."""
+    os.chdir(folder)
+    _done(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    wanted = struct.pack("QQQ", LANDLOCK_FILES, LANDLOCK_NETWORK, LANDLOCK_SCOPE)
+    rules = libc.syscall(LANDLOCK_CREATE, wanted, len(wanted), 0)
+    _done(rules)
+    for path, rights in [*opened, [folder, LANDLOCK_READ]]:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        _done(libc.syscall(LANDLOCK_ADD, rules, 1, struct.pack("=Qi", rights, place), 0))
+        os.close(place)
+    _done(libc.syscall(LANDLOCK_RESTRICT, rules, 0))
+
+
+def _become(run: list[str]) -> NoReturn:
+    """The archive's own program; that it cannot be run is its author's to learn."""
+    try:
+        os.execv(run[0], run)  # noqa: S606 - inside all walls
+    except OSError as error:
+        os.write(2, f"{run[0]}: {error.strerror}\n".encode(errors="backslashreplace"))
+        os._exit(127)
 
 
 def _become_second() -> None:
@@ -199,8 +241,11 @@ def _mount(place: str, flags: int, options: str) -> None:
 
 
 def _limit(order: dict[str, Any]) -> None:
-    for name, value in order["limits"].items():
-        resource.setrlimit(getattr(resource, name), (value, value))
+    for name, wanted in order["limits"].items():
+        kind = getattr(resource, name)
+        hard = resource.getrlimit(kind)[1]
+        value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(kind, (value, value))
 
 
 def _give_up_rights() -> None:

@@ -56,6 +56,17 @@ class Runtime:
     numpy: bool
     locks: tuple[int, ...] = ()
 
+    def outside(self) -> list[str]:
+        """The command that runs this Python where its root is a folder like any other."""
+        loader = next(path for path in sorted(self.root.glob("lib*/ld-*.so*")))
+        libraries = {path.parent for path in self.root.glob("**/lib*.so*") if "python3" not in str(path)}
+        path = ":".join(sorted(map(str, libraries)))
+        return [str(loader), "--library-path", path, str(self.root) + self.python]
+
+    def home(self) -> str:
+        """Its PYTHONHOME there."""
+        return str(self.root) + str(Path(self.python).parents[1])
+
     def release(self) -> None:
         """Let the folders go, once."""
         for lock in self.locks:

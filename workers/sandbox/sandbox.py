@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from service.limits import Limits
-from workers.sandbox import bubblewrap, claims, filters, groups, runtime
+from workers.sandbox import bubblewrap, claims, filters, groups, landlock, runtime
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
@@ -23,8 +23,14 @@ SELF_TEST = b"""
 import os, sys
 
 def start(info):
-    if os.getuid() == 0 or os.path.exists("/etc/passwd") or os.listdir("/usr/lib/rage") == []:
-        raise SystemExit("the walls have gaps")
+    for path in ("/etc/passwd", "/proc/self/environ", "/bin/sh"):
+        try:
+            open(path).close()
+        except OSError:
+            continue
+        raise SystemExit(f"the walls have gaps: {path} can be read")
+    if os.getuid() == 0:
+        raise SystemExit("the walls have gaps: the bot is root")
 
 def bid(view):
     return 0
@@ -69,7 +75,7 @@ class Sandbox:
     claim: Claim
     python: runtime.Runtime
     owner: int
-    groups: int | None = None
+    cgroups: int | None = None
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -85,12 +91,31 @@ class Sandbox:
 
         `python`: the interpreter bots get (default: the system's). Without `use_groups`, or where no control
         group can be made, it is mode B: one process a bot, no scratch space; `require_groups` refuses that.
-        `launcher`: `fork-server` or `one-shot` and no other (default: the first of them that works).
+        `launcher`: `fork-server`, `one-shot` or `landlock` and no other (default: the first that works).
         """
+        if launcher == "landlock":
+            return cls._without_namespaces(python)
         program = bubblewrap.found()
+        try:
+            return cls._with_namespaces(
+                program, python, launcher, groups.find() if use_groups else None, require_groups
+            )
+        except SandboxUnavailable as error:
+            if launcher is not None or require_groups:
+                raise
+            return cls._second_best(python, error)
+
+    @classmethod
+    def _with_namespaces(
+        cls,
+        program: str,
+        python: str | None,
+        launcher: str | None,
+        places: groups.Groups | None,
+        require_groups: bool,
+    ) -> "Sandbox":
         adopt_orphans()
         filters.compiled(forks=False)
-        places = groups.find() if use_groups else None
         if places is None and require_groups:
             raise SandboxUnavailable(
                 "no control group for memory and pids can be made; run as root or delegate one"
@@ -101,12 +126,39 @@ class Sandbox:
         one_shot = bubblewrap.Bubblewrap(program, made, claim, places)
         forks = ForkServer(Nursery(program, made, claim, places), one_shot)
         sandbox = cls("A" if places else "B", one_shot, claim, made, os.getpid())
-        sandbox.groups = places.version if places else None
+        sandbox.cgroups = places.version if places else None
         sandbox.notes = _notes(places)
         try:
             sandbox._try_out()
             if launcher != one_shot.name:
                 sandbox._speed_up(forks, required=launcher == forks.name)
+        except BaseException:
+            sandbox.close()
+            raise
+        return sandbox
+
+    @classmethod
+    def _second_best(cls, python: str | None, why: SandboxUnavailable) -> "Sandbox":
+        """Mode C, or the first reason with the second."""
+        try:
+            sandbox = cls._without_namespaces(python)
+        except SandboxUnavailable as error:
+            raise SandboxUnavailable(f"{why}. Nor does it go without namespaces: {error}") from error
+        sandbox.notes += (f"no namespaces: {why}",)
+        return sandbox
+
+    @classmethod
+    def _without_namespaces(cls, python: str | None) -> "Sandbox":
+        landlock.check()
+        adopt_orphans()
+        folder = claims.home()
+        made = runtime.prepare(python, folder)
+        claim = claims.claim(folder, set())
+        locked = landlock.Landlock(made, claim, landlock.OpenNursery("", made, claim, None))
+        sandbox = cls("C", locked, claim, made, os.getpid())
+        sandbox.notes = (*_notes(None)[1:], "Landlock alone: a bot is one process with one thread (mode C)")
+        try:
+            sandbox._try_out()
         except BaseException:
             sandbox.close()
             raise
@@ -119,7 +171,7 @@ class Sandbox:
             "launcher": self.launcher.name,
             "python": self.python.version,
             "numpy": self.python.numpy,
-            "cgroups": self.groups,
+            "cgroups": self.cgroups,
             "user_per_seat": os.getuid() == 0,
             "notes": list(self.notes),
         }
