@@ -75,9 +75,9 @@ def _rank(move: int) -> int:
     return (move - FIRST_RANKED_WILD) % (WILD_RANK + 1) if move < WILD else 0
 
 
-COLOUR: Final[tuple[int, ...]] = tuple(_colour(move) for move in range(ALPHABET))
-RANK: Final[tuple[int, ...]] = tuple(_rank(move) for move in range(ALPHABET))
-CARD: Final[tuple[int, ...]] = tuple(WILD if FIRST_WILD <= m < WILD else m for m in range(ALPHABET))
+COLOUR: Final[list[int]] = [_colour(move) for move in range(ALPHABET)]
+RANK: Final[list[int]] = [_rank(move) for move in range(ALPHABET)]
+CARD: Final[list[int]] = [WILD if FIRST_WILD <= m < WILD else m for m in range(ALPHABET)]
 """The card that leaves the hand when a move is played: any called Wild is a WILD."""
 
 

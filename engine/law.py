@@ -25,8 +25,8 @@ class Law:
         self.forced: Final[bool] = rules.suit is Suit.FORCED
         self.any_time: Final[bool] = rules.action_any_time
         self.unwatched: Final[int] = players if self.forced else 0
-        self.due: Final = tuple(range(NO_COLOUR)) if self.forced else (NO_COLOUR,) * NO_COLOUR
-        self.left: Final = (*range(1, players), 0)
+        self.due: Final = list(range(NO_COLOUR)) if self.forced else [NO_COLOUR] * NO_COLOUR
+        self.left: Final = [*range(1, players), 0]
         self.out_ends: Final[bool] = rules.out is Out.TRICK
         self.last_wild: Final[bool] = rules.wild_pair is WildPair.LAST
         self.worth: Final = rules.bid_points

@@ -70,7 +70,7 @@ class Round:
         players = law.players
         self.law: Law = law
         self.players: int = players
-        self.left: Sequence[int] = law.left
+        self.left: list[int] = law.left
         self.unwatched: int = law.unwatched
         self.dealer: int = dealer
         self.hands: list[Hand] = hands

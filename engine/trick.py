@@ -30,7 +30,7 @@ def _strength(trump: int, lead: int) -> bytes:
     return bytes(power(move) for move in range(256))
 
 
-STRENGTH: Final = tuple(tuple(_strength(trump, lead) for lead in range(7)) for trump in range(7))
+STRENGTH: Final = [[_strength(trump, lead) for lead in range(7)] for trump in range(7)]
 """STRENGTH[trump][lead][move]: the greater takes the trick; 0 cannot win. Made for `translate`."""
 
 
