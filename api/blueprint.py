@@ -59,7 +59,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
-    """A capability's endpoints: `get`, `post` and `delete` say all there is to say about one."""
+    """A capability's endpoints: `get`, `post`, `patch` and `delete` say all there is to say about one."""
 
     ARGUMENTS_PARSER = Parser()
     DEFAULT_LOCATION_CONTENT_TYPE_MAPPING = {  # noqa: RUF012
@@ -125,6 +125,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             if not open_to_all:
                 told = _signed(told)
             return self._declared(rule, "POST", told, view)
+
+        return declare
+
+    def patch(self, rule: str, answer: type[Schema], *, body: type[Schema]) -> Declared:
+        """Something to change; the same again changes nothing more."""
+
+        def declare(view: View) -> View:
+            told = self.arguments(body)(self.response(200, answer)(view))
+            return self._declared(rule, "PATCH", _signed(told), view)
 
         return declare
 

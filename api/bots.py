@@ -11,6 +11,7 @@ from api.rows import whole_list
 from api.schemas.bots import (
     BotAnswer,
     BotQuery,
+    ChangedBot,
     FaultAnswer,
     NewBot,
     NewVersion,
@@ -48,6 +49,15 @@ def submit_bot(form: dict[str, Any]) -> tuple[Bot, dict[str, str]]:
 def show_bot(bot_id: str) -> Bot:
     """A bot with its versions"""
     return verbs.bot(arena(), caller(), bot_id)
+
+
+@blp.patch("/bots/<id:bot_id>", BotAnswer, body=ChangedBot)
+def change_bot(body: dict[str, Any], bot_id: str) -> Bot:
+    """Say something else about a bot, or show or hide its code
+
+    What is left out stays; it holds for all versions.
+    """
+    return verbs.change(arena(), account(), bot_id, **body)
 
 
 @blp.delete("/bots/<id:bot_id>")

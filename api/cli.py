@@ -5,10 +5,11 @@ from typing import Any
 
 import click
 
-from api.refusals import ClientError
+from api.refusals import ClientError, ProblemError, Unreachable
 
 GROUP = "rage.commands"
 OWN = {
+    "bot": "api.commands.bots:bot",
     "bots": "api.commands.bots:bots",
     "faults": "api.commands.bots:faults",
     "login": "api.commands.login:login",
@@ -38,7 +39,19 @@ class Root(click.Group):
         except BrokenPipeError:
             raise  # whoever read us has seen enough; click knows what to do
         except (ClientError, OSError) as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(f"{error}{_hint(error)}") from error
+
+
+def _hint(error: Exception) -> str:
+    """What to do for who is not logged in."""
+    from api import saved  # nothing for commands that need no server
+
+    known = saved.load()
+    if isinstance(error, ProblemError) and error.status == 401:
+        return f"\nLog in first: rage login {saved.client().url} --register NAME"
+    if isinstance(error, Unreachable) and known is None and not click.get_current_context().obj["url"]:
+        return "\nIs your server elsewhere? Log in there first: rage login URL --register NAME"
+    return ""
 
 
 def _others() -> dict[str, str]:
@@ -80,6 +93,8 @@ def main(ctx: click.Context, url: str | None, token: str | None) -> None:
     rage play mybot.py counter       play games at home
     rage login URL --register NAME   make an account on a server
     rage submit mybot.py --wait      upload your bot
+
+    How bots are written: /docs/bots on any server, such as http://127.0.0.1:8000/docs/bots
 
     Exit status: 0 done, 1 refused or rejected, 2 wrong usage.
     """

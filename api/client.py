@@ -1,23 +1,27 @@
 """A client of the HTTP API on the standard library alone: for the command, the demo and tests."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
+from api.patience import Patience, silent
 from api.refusals import ClientError, ProblemError, TookTooLong, Unreachable
 from api.transport import Answer, Json, Transport
 
 __all__ = ["OVER", "Answer", "Client", "ClientError", "ProblemError", "TookTooLong", "Unreachable"]
 
+ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 OVER = ("finished", "cancelled")
 LOOK_EVERY = 0.2  # seconds
 
 
 class Client(Transport):
-    """One server, and the token calls are made with."""
+    """One server, and the token calls are made with; `say` is told when waiting outlives its restart."""
+
+    say: Callable[[str], None] = staticmethod(silent)
 
     # Accounts and bots.
 
@@ -47,7 +51,11 @@ class Client(Transport):
 
     def add_version(self, bot_id: str, filename: str, content: bytes) -> Json:
         """Upload the next version of a bot."""
-        return self.send_form(f"/bots/{quote(bot_id)}/versions", {}, filename, content)
+        return self.send_form(f"/bots/{named('bot', bot_id)}/versions", {}, filename, content)
+
+    def change(self, bot_id: str, **about: Any) -> Json:
+        """Give a bot another `description` or `public_source`."""
+        return self.patch(f"/bots/{named('bot', bot_id)}", about)
 
     def bots(self, **query: Any) -> Iterator[Json]:
         """Bots, newest first; `owner`, `name`, `status` choose."""
@@ -55,27 +63,27 @@ class Client(Transport):
 
     def bot(self, bot_id: str) -> Json:
         """One bot with its versions."""
-        return self.get(f"/bots/{quote(bot_id)}")
+        return self.get(f"/bots/{named('bot', bot_id)}")
 
     def version(self, bot_id: str, number: int) -> Json:
         """One version, with the report of its check."""
-        return self.get(f"/bots/{quote(bot_id)}/versions/{number}")
+        return self.get(f"/bots/{named('bot', bot_id)}/versions/{number}")
 
     def code(self, bot_id: str, number: int) -> bytes:
         """The upload as it was sent."""
-        return self.read(f"/bots/{quote(bot_id)}/versions/{number}/code").content
+        return self.read(f"/bots/{named('bot', bot_id)}/versions/{number}/code").content
 
     def faults(self, bot_id: str, number: int) -> Iterator[Json]:
         """What went wrong in matches."""
-        return self.pages(f"/bots/{quote(bot_id)}/versions/{number}/faults")
+        return self.pages(f"/bots/{named('bot', bot_id)}/versions/{number}/faults")
 
     def retire(self, bot_id: str) -> None:
         """Enter it no more."""
-        self.call("DELETE", f"/bots/{quote(bot_id)}")
+        self.call("DELETE", f"/bots/{named('bot', bot_id)}")
 
     def rating_history(self, bot_id: str) -> list[Json]:
         """A bot's ratings over time."""
-        return list(self.get(f"/bots/{quote(bot_id)}/rating")["items"])
+        return list(self.get(f"/bots/{named('bot', bot_id)}/rating")["items"])
 
     def wait_ready(self, bot_id: str, number: int | None = None, *, seconds: float = 60.0) -> Json:
         """The version once its check is done, ready or rejected; by default the newest."""
@@ -99,36 +107,36 @@ class Client(Transport):
 
     def tournament(self, tournament_id: str) -> Json:
         """One tournament with entrants and progress."""
-        return self.get(f"/tournaments/{quote(tournament_id)}")
+        return self.get(f"/tournaments/{named('tournament', tournament_id)}")
 
     def start(self, tournament_id: str) -> Json:
         """Start it now."""
-        return self.post(f"/tournaments/{quote(tournament_id)}/start")
+        return self.post(f"/tournaments/{named('tournament', tournament_id)}/start")
 
     def pause(self, tournament_id: str) -> Json:
         """Begin no more matches for now."""
-        return self.post(f"/tournaments/{quote(tournament_id)}/pause")
+        return self.post(f"/tournaments/{named('tournament', tournament_id)}/pause")
 
     def resume(self, tournament_id: str) -> Json:
         """Go on."""
-        return self.post(f"/tournaments/{quote(tournament_id)}/resume")
+        return self.post(f"/tournaments/{named('tournament', tournament_id)}/resume")
 
     def cancel(self, tournament_id: str) -> Json:
         """Stop it for good."""
-        return self.post(f"/tournaments/{quote(tournament_id)}/cancel")
+        return self.post(f"/tournaments/{named('tournament', tournament_id)}/cancel")
 
     def standings(self, tournament_id: str) -> list[Json]:
         """Who stands where."""
-        return list(self.get(f"/tournaments/{quote(tournament_id)}/standings")["items"])
+        return list(self.get(f"/tournaments/{named('tournament', tournament_id)}/standings")["items"])
 
     def crosstable(self, tournament_id: str) -> list[Json]:
         """Every pair of entrants."""
-        return list(self.get(f"/tournaments/{quote(tournament_id)}/crosstable")["items"])
+        return list(self.get(f"/tournaments/{named('tournament', tournament_id)}/crosstable")["items"])
 
     def events(self, tournament_id: str, *, after: str | None = None) -> Iterator[Json]:
         """Events as they happen, `id`, `type` and `data`, until the tournament is over or the line breaks."""
         headers = {"Last-Event-ID": after} if after else {}
-        return self.stream(f"/tournaments/{quote(tournament_id)}/events", headers)
+        return self.stream(f"/tournaments/{named('tournament', tournament_id)}/events", headers)
 
     def wait_over(
         self,
@@ -149,15 +157,15 @@ class Client(Transport):
 
     def matches(self, tournament_id: str, **query: Any) -> Iterator[Json]:
         """A tournament's matches in the order of its schedule."""
-        return self.pages(f"/tournaments/{quote(tournament_id)}/matches", **query)
+        return self.pages(f"/tournaments/{named('tournament', tournament_id)}/matches", **query)
 
     def match(self, match_id: str) -> Json:
         """One match."""
-        return self.get(f"/matches/{quote(match_id)}")
+        return self.get(f"/matches/{named('match', match_id)}")
 
     def record(self, match_id: str) -> Json:
         """The whole game."""
-        return self.get(f"/matches/{quote(match_id)}/record")
+        return self.get(f"/matches/{named('match', match_id)}/record")
 
     def rankings(self, *, rules: str = "fundex", players: int = 4, at: str | None = None) -> Json:
         """The rankings of one pool."""
@@ -175,11 +183,18 @@ class Client(Transport):
     def _wait(
         self, look: Callable[[], Json], done: Callable[[Json], bool], seconds: float, otherwise: str
     ) -> Json:
-        limit = time.monotonic() + seconds
+        limit, patience = time.monotonic() + seconds, Patience(self.say)
         while True:
-            found = look()
+            found = patience.ask(look)
             if done(found):
                 return found
             if time.monotonic() > limit:
                 raise TookTooLong(f"{otherwise} after {seconds:.0f} s")
             time.sleep(LOOK_EVERY)
+
+
+def named(kind: str, text: str) -> str:
+    """An id as it stands in a path; raises `ClientError` for what cannot be one, which nothing has."""
+    if not ID.fullmatch(text):
+        raise ClientError(f"no {kind} {text}")
+    return text

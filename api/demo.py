@@ -19,6 +19,7 @@ from api.client import Client, ClientError, ProblemError
 from api.commands.tournaments import follow
 from engine import bots as house
 from engine.record import verify
+from service import report
 from service.screen import Screen
 from service.settings import Settings, SettingsError
 from service.supervisor import WHY_NOT, Supervisor
@@ -162,7 +163,7 @@ def _submit(client: Client, name: str, content: bytes) -> dict[str, Any]:
 def _check(client: Client, bot: dict[str, Any]) -> None:
     version = client.wait_ready(bot["id"], seconds=CHECK_SECONDS)
     if version["status"] != "ready":
-        raise DemoFailed(f"the bot {bot['name']} was rejected: {version['report']}")
+        raise DemoFailed(f"the bot {bot['name']} was rejected:\n{report.text(version['report'])}")
 
 
 def _show(client: Client, screen: Screen, tournament_id: str, bots: list[dict[str, Any]]) -> None:

@@ -6,9 +6,10 @@ from http import HTTPStatus
 from typing import Any
 
 import structlog
-from flask import Flask, Response
+from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
+from api.context import arena
 from service.errors import (
     Conflict,
     Forbidden,
@@ -36,8 +37,8 @@ STATUSES: Mapping[type[ServiceError], HTTPStatus] = {
 DETAILS = {
     404: "There is nothing at this path; /docs lists what there is.",
     405: "This path does not know this method; the header Allow lists those it knows.",
-    413: "The body is larger than is allowed here.",
 }
+MIB = 1024 * 1024
 SET_HERE = {"content-type", "content-length"}
 
 log = structlog.get_logger(__name__)
@@ -91,11 +92,19 @@ def _refused_by_flask(error: HTTPException) -> Any:
     given = error.get_response()
     if error.code is None or error.code < 400:
         return given  # a redirection is no problem
-    answer = problem(error.code, DETAILS.get(error.code) or error.description or "")
+    detail = _too_large() if error.code == 413 else DETAILS.get(error.code)
+    answer = problem(error.code, detail or error.description or "")
     for name, value in given.headers.items():  # Allow of a 405 and the like
         if name.lower() not in SET_HERE:
             answer.headers.add(name, value)
     return answer
+
+
+def _too_large() -> str:
+    form = request.mimetype == "multipart/form-data"
+    most = arena().settings.upload_bytes if form else request.max_content_length or 0
+    what = "a bot" if form else "a body"
+    return f"The body is larger than is allowed here: {what} may have at most {most / MIB:.3g} MiB."
 
 
 def _failed(error: Exception) -> Response:

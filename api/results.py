@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from api.shown import Column, table
+from service import report as reports
 
 Row = Mapping[str, Any]
 
@@ -19,7 +20,7 @@ def standings(rows: Sequence[Row]) -> None:
 
 
 def _standing(row: Row) -> list[object]:
-    return [row["place"], named(row), row["points"], f"{row['average']:.1f}", f"{row['wins']:.1f}",
+    return [row["place"], named(row), row["points"], f"{row['average']:.1f}", row["wins"],
             row["exact_bids"], row["faults"], row["matches"]]  # fmt: skip
 
 
@@ -43,21 +44,9 @@ def named(row: Row) -> str:
     return row["name"] if row["version"] is None else f"{row['name']} v{row['version']}"
 
 
-def report(version: Row) -> None:
+def report(version: Row, *, log: bool = False) -> None:
     """What a check saw, for the bot's author."""
     click.echo(f"{version['id']} is {version['status']}")
-    if version["status"] == "rejected":
-        for line in _lines(version.get("report") or {}):
-            click.echo(line)
-
-
-def _lines(told: Mapping[str, Any], indent: str = "  ") -> list[str]:
-    lines: list[str] = []
-    for name, value in told.items():
-        if isinstance(value, Mapping):
-            lines += [f"{indent}{name}:", *_lines(value, indent + "  ")]
-        elif isinstance(value, str) and "\n" in value:
-            lines += [f"{indent}{name}:", *(f"{indent}  {line}" for line in value.splitlines())]
-        elif value not in (None, "", []):
-            lines.append(f"{indent}{name}: {value}")
-    return lines
+    told = version.get("report")
+    if told and version["status"] != "checking":
+        click.echo(reports.text(told, log=log))

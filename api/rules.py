@@ -10,6 +10,8 @@ from engine.rules import PRESETS, RuleSet
 from engine.switches import SWITCHES
 from service.errors import NotFound
 
+OFFERED = [name for name in SWITCHES if name != "teams"]  # tournaments are between single bots
+
 blp = Blueprint("rules", "The ways to play Rage")
 
 
@@ -28,4 +30,4 @@ def show_rules(preset: str) -> dict[str, Any]:
 
 
 def _shown(rules: RuleSet) -> dict[str, Any]:
-    return {**rules.as_dict(), "key": rules.key(), "switches": list(SWITCHES)}
+    return {**rules.as_dict(), "key": rules.key(), "switches": OFFERED}

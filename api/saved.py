@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -58,4 +59,5 @@ def client() -> Client:
     made = Client(chosen.get("url") or (login.url if login else DEFAULT), chosen.get("token"))
     if made.token is None and login is not None and login.url == made.url:
         made.token = login.token
+    made.say = partial(click.echo, err=True)
     return made

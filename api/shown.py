@@ -65,6 +65,9 @@ class Bar(Protocol):
     def at(self, done: int, total: int) -> None:
         """So many of so many."""
 
+    def say(self, words: str) -> None:
+        """A line beside it."""
+
 
 @contextmanager
 def bar(title: str) -> Iterator[Bar]:
@@ -91,6 +94,9 @@ class _Lines:
             self.last = step
             click.echo(f"{self.title}: {done} of {total}", err=True)
 
+    def say(self, words: str) -> None:
+        click.echo(words, err=True)
+
 
 @dataclass(slots=True)
 class _Moving:
@@ -99,3 +105,6 @@ class _Moving:
 
     def at(self, done: int, total: int) -> None:
         self.progress.update(self.task, completed=done, total=total)
+
+    def say(self, words: str) -> None:
+        self.progress.console.print(words, markup=False, highlight=False)

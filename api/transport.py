@@ -71,10 +71,17 @@ class Transport:
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Json:
         """A JSON answer to a POST."""
+        return self._send("POST", path, body)
+
+    def patch(self, path: str, body: Mapping[str, Any]) -> Json:
+        """A JSON answer to a PATCH."""
+        return self._send("PATCH", path, body)
+
+    def _send(self, method: str, path: str, body: Mapping[str, Any] | None) -> Json:
         if body is None:
-            return _json(self.call("POST", path))
+            return _json(self.call(method, path))
         content = json.dumps(body).encode()
-        return _json(self.call("POST", path, content, {"Content-Type": "application/json"}))
+        return _json(self.call(method, path, content, {"Content-Type": "application/json"}))
 
     def call(
         self, method: str, path: str, content: bytes | None = None, headers: Mapping[str, str] | None = None

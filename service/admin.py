@@ -4,8 +4,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from service import accounts, bots, doctor, log, tables
@@ -51,7 +53,7 @@ def migrate() -> None:
 @main.command()
 def house() -> None:
     """Install the house bots in their present form, ready to play."""
-    with _arena() as arena:
+    with _arena(new=True) as arena:
         bots.ensure_house(arena)
     click.echo("The house bots are ready.")
 
@@ -88,7 +90,7 @@ def list_accounts() -> None:
 @click.option("--role", type=click.Choice([role.value for role in Role]), default="author", show_default=True)
 def create(name: str, role: str) -> None:
     """Make an account called NAME and print its token, which cannot be shown again."""
-    with _arena() as arena, arena.work() as work:
+    with _arena(new=True) as arena, arena.work() as work:
         _, token = accounts.create(work, name=name, role=Role(role))
     click.echo(token)
 
@@ -123,9 +125,11 @@ def _settings() -> Settings:
 
 
 @contextmanager
-def _arena() -> Iterator[Arena]:
-    """The open database, at the newest schema; nothing that is done here sends work."""
+def _arena(*, new: bool = False) -> Iterator[Arena]:
+    """The open database, at the newest schema, made if `new`; nothing that is done here sends work."""
     settings = _settings()
+    if not new:
+        _must_be_there(settings)
     with _refusals():
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         tables.migrate(settings)
@@ -134,6 +138,16 @@ def _arena() -> Iterator[Arena]:
             yield arena
         finally:
             arena.close()
+
+
+def _must_be_there(settings: Settings) -> None:
+    """A mistyped directory must not become a new installation."""
+    url = make_url(settings.database_url)
+    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+        raise click.ClickException(
+            f"There is no database {url.database}. Is the data directory right (--data-dir, RAGE_DATA_DIR)? "
+            "`rage up` and `rage-admin migrate` make one."
+        )
 
 
 @contextmanager

@@ -201,6 +201,27 @@ def stored(arena: Arena, version_id: str) -> Stored:
     return Stored(row.filename, row.kind, row.code)
 
 
+def change(
+    arena: Arena,
+    caller: Account,
+    bot_id: str,
+    *,
+    description: str | None = None,
+    public_source: bool | None = None,
+) -> Bot:
+    """Another description, or its code shown or hidden; what is None stays as it is."""
+    values: dict[str, Any] = {}
+    if description is not None:
+        values["description"] = names.prose("description", description, 2000)
+    if public_source is not None:
+        values["public_source"] = public_source
+    with arena.work() as work:
+        _own(work, caller, bot_id)
+        if values:
+            work.db.execute(update(bot_rows).where(bot_rows.c.id == bot_id).values(values))
+    return bot(arena, caller, bot_id)
+
+
 def retire(arena: Arena, caller: Account, bot_id: str) -> None:
     """No new entries from now on; history stays. Again does no harm."""
     with arena.work() as work:
@@ -235,7 +256,8 @@ def _ensure_house_bot(work: Work, keeper: str, name: str, content: bytes) -> Non
 
 def _inspect(arena: Arena, filename: str, content: bytes) -> str:
     if len(content) > arena.settings.upload_bytes:
-        raise TooLarge(f"code: at most {arena.settings.upload_bytes:,} bytes, this has {len(content):,}")
+        most = f"{arena.settings.upload_bytes / upload.MIB:.3g} MiB"
+        raise TooLarge(f"code: at most {most} are allowed, this has {len(content):,} bytes")
     if len(filename) > 200 or not filename.isprintable():
         raise Invalid({"code": ["its file name must be at most 200 printable characters"]})
     return upload.inspect(filename, content)

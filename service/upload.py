@@ -21,6 +21,13 @@ PATH_BYTES = 512
 WORDS = 32
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 ENCRYPTED = 0x1 | 0x40 | 0x2000
+RUN = "bot.toml"
+SOURCE = "bot.py"
+PYTHON_BOT = b"""run = ["python", "-S", "-c", "from engine.bot import main; main()", "/bot/bot.py"]\n"""
+NEEDED = (
+    'an archive needs at its top a bot.toml that says what to run, such as run = ["python", "main.py"], '
+    "or a bot.py with the functions bid and play"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +55,22 @@ def inspect(filename: str, content: bytes) -> str:
 
 
 def entries(content: bytes) -> list[Entry]:
-    """All files of an archive that keeps every rule; raises `Invalid`."""
+    """All files of an archive that keeps every rule; raises `Invalid`.
+
+    With a bot.py and no bot.toml it is a Python bot with its helpers: it gets a bot.toml that says so.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             listed = _listed(archive)
-            return [Entry(entry.filename, _read(archive, entry)) for entry in listed if not entry.is_dir()]
+            found = [Entry(entry.filename, _read(archive, entry)) for entry in listed if not entry.is_dir()]
     except Invalid:
         raise
     except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, OSError, zlib.error) as error:
         raise _refusal(f"not a readable zip archive: {error}") from error
+    paths = {entry.path for entry in found}
+    if RUN not in paths and SOURCE in paths:
+        found.append(Entry(RUN, PYTHON_BOT))
+    return found
 
 
 def run_command(text: bytes) -> tuple[str, ...]:
@@ -76,27 +90,28 @@ def run_command(text: bytes) -> tuple[str, ...]:
     return tuple(run)
 
 
-def _check_source(content: bytes) -> None:
+def _check_source(content: bytes, where: str = "") -> None:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise _refusal(f"line {line} is not UTF-8 text (byte {content[error.start]:#04x})") from error
+        raise _refusal(f"{where}line {line} is not UTF-8 text (byte {content[error.start]:#04x})") from error
     if "\0" in text:
-        raise _refusal(
-            f"line {text.count(chr(10), 0, text.index(chr(0))) + 1} holds a NUL byte: not a text file"
-        )
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise _refusal(f"{where}line {line} holds a NUL byte: not a text file")
     if not text.strip():
-        raise _refusal("the file is empty")
+        raise _refusal(f"{where}the file is empty")
 
 
 def _check_archive(content: bytes) -> None:
     files = {entry.path: entry.content for entry in entries(content)}
-    if "bot.toml" not in files:
-        inner = next((path for path in files if path.endswith("/bot.toml")), None)
+    if RUN not in files:
+        inner = next((path for path in files if path.endswith((f"/{RUN}", f"/{SOURCE}"))), None)
         hint = f"; {inner} lies in a folder, pack the folder's contents instead" if inner else ""
-        raise _refusal(f"bot.toml is missing at the top of the archive{hint}")
-    run = run_command(files["bot.toml"])
+        raise _refusal(f"{NEEDED}{hint}")
+    if files[RUN] == PYTHON_BOT:
+        _check_source(files[SOURCE], f"{SOURCE}: ")
+    run = run_command(files[RUN])
     program = run[0].removeprefix("./") if run[0].startswith("./") else None
     script = run[1] if program is None and len(run) > 1 and run[1].endswith(".py") else None
     for needed in (program, script):

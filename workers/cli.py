@@ -12,6 +12,7 @@ from rich.console import Console
 from engine.errors import EngineError, RulesError
 from engine.record import Record
 from engine.rules import PRESETS, RuleSet
+from service import report as reports
 from service.errors import Invalid
 from service.limits import Limits
 from workers import check as trial
@@ -47,7 +48,8 @@ _limits = click.option(
     "rules_text",
     default="fundex",
     show_default=True,
-    help=f'A preset ({", ".join(PRESETS)}) or JSON: \'{{"preset": "amigo", "secret_bids": true}}\'.',
+    help=f'A preset ({", ".join(PRESETS)}) or JSON: \'{{"preset": "amigo", "secret_bids": true}}\'; '
+    "without a preset it is fundex's.",
 )
 @click.option(
     "--players", type=click.IntRange(2, 16), help="Seats; the bots given are repeated to fill them."
@@ -59,10 +61,11 @@ _limits = click.option(
 )
 @click.option("--seat", type=click.IntRange(0), help="With --replay: BOT's seat, from 0.")
 @click.option("--bot-seed", type=int, default=0, help="With --replay: the seed the bot was told.")
+@click.option("--log", "with_log", is_flag=True, help="Show what each bot printed in the last game.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON document.")
 @_limits
 @_python
-def play(bots: tuple[str, ...], as_json: bool, **given: Any) -> None:
+def play(bots: tuple[str, ...], as_json: bool, with_log: bool, **given: Any) -> None:
     """Play games between bots and show who did how well.
 
     A BOT is a Python file, a .zip, a folder, or a house bot by name (random, cautious, counter). From game to
@@ -73,6 +76,9 @@ def play(bots: tuple[str, ...], as_json: bool, **given: Any) -> None:
     rage play mybot.py random cautious counter
     rage play mybot.py counter --players 6 --games 100 --seed spring
     rage play mybot.py --replay match.json --seat 2
+    rage play mybot.py counter --log        what it printed, too
+
+    Exit status: 0 played (faults or not), 2 wrong usage, 3 no sandbox on this machine.
     """
     if given["replay"] is not None:
         _replay(bots, as_json, given)
@@ -88,22 +94,29 @@ def play(bots: tuple[str, ...], as_json: bool, **given: Any) -> None:
             if given["record"]:
                 given["record"].write(json.dumps(game.outcome.record.as_json()) + "\n")
     if as_json:
-        click.echo(json.dumps(series.as_dict(), indent=2))
-    else:
-        shown.results(Console(), series)
+        click.echo(json.dumps(series.as_dict(log=with_log), indent=2))
+        return
+    shown.results(Console(), series)
+    if with_log:
+        shown.logs(Console(), series)
 
 
 @click.command()
 @click.argument("bot")
 @click.option("--seed", default="check", show_default=True, help="Any text; other seeds deal other cards.")
+@click.option("--log", "with_log", is_flag=True, help="Show what the bot printed, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @_limits
 @_python
-def check(bot: str, seed: str, as_json: bool, limits_text: str | None, python: str | None) -> None:
+def check(
+    bot: str, seed: str, as_json: bool, with_log: bool, limits_text: str | None, python: str | None
+) -> None:
     """Play BOT's trial match, as an upload would, and say whether it is ready.
 
-    BOT is a Python file, a .zip or a folder. It plays one game against three house bots in the sandbox and
-    must not commit a single fault.
+    BOT is a Python file, a .zip or a folder, packed as `rage submit` packs it. It plays one game against
+    three house bots in the sandbox and must not commit a single fault. What a bot prints goes to its log:
+    --log shows the end of it. How bots are written: /docs/bots on a server (`rage up`, then
+    http://127.0.0.1:8000/docs/bots).
 
     Exit status: 0 ready, 1 rejected (the report says why), 2 wrong usage, 3 no sandbox on this machine.
     """
@@ -113,15 +126,17 @@ def check(bot: str, seed: str, as_json: bool, limits_text: str | None, python: s
     except OSError as error:
         raise click.BadParameter(f"{bot}: {error.strerror or error}", param_hint="BOT") from error
     except Invalid as refusal:
-        _rejected({"ready": False, "stage": "upload", "error": {"message": _reason(refusal)}}, as_json)
+        told = {"ready": False, "stage": "upload", "error": {"message": _reason(refusal)}}
+        _verdict(told, as_json=as_json, with_log=False)
     with _sandbox(python) as sandbox:
         verdict = trial.check(code, sandbox=sandbox, limits=limits, seed=local.deal_seed(seed, 0))
-    if not verdict.ready:
-        _rejected(verdict.report, as_json)
-    if as_json:
-        click.echo(json.dumps(verdict.report, indent=2))
-    else:
-        shown.report(Console(), verdict.report)
+    _verdict(verdict.report, as_json=as_json, with_log=with_log)
+
+
+def _verdict(told: dict[str, Any], *, as_json: bool, with_log: bool) -> NoReturn:
+    """The report, and the status that says the same."""
+    click.echo(json.dumps(told, indent=2) if as_json else reports.text(told, log=with_log))
+    raise click.exceptions.Exit(READY if told["ready"] else REJECTED)
 
 
 def _replay(bots: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
@@ -153,15 +168,11 @@ def _record(text: str) -> Record:
         record.replay()
         return record
     except (ValueError, EngineError) as error:
-        raise click.BadParameter(f"not a record of a match: {error}", param_hint="--replay") from error
-
-
-def _rejected(report: dict[str, Any], as_json: bool) -> NoReturn:
-    if as_json:
-        click.echo(json.dumps(report, indent=2))
-    else:
-        shown.report(Console(), report)
-    raise click.exceptions.Exit(REJECTED)
+        many = len(text.split("\n{")) if text.startswith("{") and isinstance(error, ValueError) else 1
+        reason = f"not a record of a match: {error}"
+        if many > 1:
+            reason = f"holds {many} records, one a line; give it one: sed -n 1p FILE > one.json"
+        raise click.BadParameter(reason, param_hint="--replay") from error
 
 
 def _found(name: str) -> BotCode:
@@ -185,7 +196,8 @@ def _seated(bots: Sequence[BotCode], players: int | None) -> list[BotCode]:
 
 
 def _rules(text: str, players: int) -> RuleSet:
-    spec = _json(text, "--rules") if text.lstrip().startswith("{") else {"preset": text}
+    switched = text.lstrip().startswith("{")
+    spec = {"preset": "fundex", **_json(text, "--rules")} if switched else {"preset": text}
     try:
         return RuleSet.parse(spec, players)
     except RulesError as error:

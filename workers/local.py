@@ -1,8 +1,6 @@
 """Games outside any tournament: bots from paths, a series of games, what it comes to."""
 
 import hashlib
-import io
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Any
 from engine import bots
 from engine.rules import RuleSet
 from engine.table import Fault
-from service import upload
+from service import packing
 from service.limits import Limits
 from workers.check import house_bot
 from workers.match import Played, play_match
@@ -23,10 +21,7 @@ def load(name: str) -> BotCode:
     path = Path(name)
     if name in bots.NAMES and not path.exists():
         return house_bot(name)
-    if path.is_dir():
-        return _folder(path)
-    content = path.read_bytes()
-    return BotCode(path.name, upload.inspect(path.name, content), content)
+    return BotCode(*packing.read(path))
 
 
 def deal_seed(text: str, game: int) -> bytes:
@@ -49,6 +44,7 @@ class Tally:
     cpu_ms: int = 0
     decisions: int = 0
     faults: list[tuple[int, Fault]] = field(default_factory=list)
+    log: str = ""  # what it wrote in the last game
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -95,9 +91,9 @@ class Series:
             self._count(game, seats, played)
             yield played
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain JSON."""
-        bots = [tally.as_dict() for tally in self.tallies]
+    def as_dict(self, *, log: bool = False) -> dict[str, Any]:
+        """Plain JSON; with `log`, also what each bot wrote in the last game."""
+        bots = [tally.as_dict() | ({"log": tally.log} if log else {}) for tally in self.tallies]
         return {"rules": self.rules.spec(), "seed": self.seed, "mode": self.mode, "bots": bots}
 
     def _count(self, game: int, seats: Sequence[int], played: Played) -> None:
@@ -112,6 +108,7 @@ class Series:
             tally.bids += rounds
             tally.cpu_ms += usage.cpu_ms - usage.start_cpu_ms
             tally.decisions += usage.decisions
+            tally.log = usage.log
         for fault in outcome.faults:
             self.tallies[seats[fault.seat]].faults.append((game + 1, fault))
 
@@ -127,17 +124,3 @@ def _names(entrants: Sequence[BotCode]) -> list[str]:
         f"{name} ({names[: place + 1].count(name)})" if names.count(name) > 1 else name
         for place, name in enumerate(names)
     ]
-
-
-def _folder(path: Path) -> BotCode:
-    """A folder as the archive it would be uploaded as; one with only a bot.py as that file."""
-    if not (path / "bot.toml").exists() and (path / "bot.py").is_file():
-        content = (path / "bot.py").read_bytes()
-        return BotCode("bot.py", upload.inspect("bot.py", content), content)
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(path.rglob("*")):
-            if file.is_file() and "__pycache__" not in file.parts and not file.is_symlink():
-                archive.write(file, file.relative_to(path))
-    name = f"{path.resolve().name}.zip"
-    return BotCode(name, upload.inspect(name, packed.getvalue()), packed.getvalue())

@@ -1,4 +1,4 @@
-"""How series and reports look on a terminal."""
+"""How series and replayed matches look on a terminal."""
 
 import time
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from engine.table import Fault
+from service import report
 from workers import diagnosis
 from workers.local import Series, Tally
 from workers.replay import Replayed
 
 QUIET_SECONDS = 2.0
 FAULTS_SHOWN = 10
-CONTROL = {code: "?" for code in [*range(9), *range(11, 32), 127, *range(128, 160)]}
 
 
 class Bar:
@@ -79,7 +79,7 @@ def replayed(console: Console, name: str, again: Replayed) -> None:
     """A recorded match that was played again."""
     parted = f"the bot's decision {again.parted} was another" if again.parted else "as recorded to the end"
     console.print(
-        f"{_clean(name)}: {parted}; scores {', '.join(map(str, again.outcome.scores))}", markup=False
+        f"{report.clean(name)}: {parted}; scores {', '.join(map(str, again.outcome.scores))}", markup=False
     )
     for place, fault in enumerate(again.outcome.faults):
         _fault(console, name, 1, fault, with_log=place == 0)
@@ -88,35 +88,17 @@ def replayed(console: Console, name: str, again: Replayed) -> None:
         _log(console, again.usage.log)
 
 
-def report(console: Console, told: dict[str, Any]) -> None:
-    """The report of a trial match, for its author."""
-    if told["ready"]:
-        times = told["timings"]["decision"]
-        console.print(f"[green]ready[/green]: {told['points']} points, place {told['place']} of 4, no faults")
-        console.print(
-            f"CPU a decision: mean {times['cpu_ms_mean']:.2f} ms, longest {times['cpu_ms_max']:.2f} ms; "
-            f"memory {told['timings']['memory_kb'] // 1024} MiB"
-        )
-        return
-    error = told["error"]
-    console.print(f"[red]rejected[/red] at: {told['stage']}")
-    where = f" (line {error['line']})" if error.get("line") else ""
-    console.print(f"{error.get('kind', 'upload')}{where}: {_clean(error['message'])}", markup=False)
-    if decision := told.get("decision"):
-        if decision["number"]:
-            place = f"decision {decision['number']}, round {decision['round']}, trick {decision['trick']}"
-            console.print(f"asked: {decision['asked']} ({place})")
-        if "answer" in decision:
-            console.print(f"answered: {_clean(decision['answer'])}", markup=False)
-    if error.get("advice"):
-        console.print(error["advice"])
-    _log(console, error.get("traceback") or told.get("stderr"))
+def logs(console: Console, series: Series) -> None:
+    """What each bot wrote in the last game: the end of it."""
+    for tally in series.tallies:
+        console.print(f"log of {report.clean(tally.name)}, last game:", markup=False, highlight=False)
+        _log(console, tally.log or "(nothing)")
 
 
 def _row(tally: Tally) -> list[str]:
     games, decisions = max(tally.games, 1), max(tally.decisions, 1)
     return [
-        escape(_clean(tally.name)),
+        escape(report.clean(tally.name)),
         f"{tally.points / games:.1f}",
         str(tally.wins),
         f"{100 * tally.exact_bids / max(tally.bids, 1):.0f} %",
@@ -128,7 +110,7 @@ def _row(tally: Tally) -> list[str]:
 def _fault(console: Console, name: str, game: int, fault: Fault, *, with_log: bool) -> None:
     place = f"game {game}, round {fault.round}, decision {fault.decision} ({fault.asked})"
     out = ", out" if fault.out else ""
-    console.print(f"{name}: {fault.kind}{out} in {place}: {_clean(fault.text)}", markup=False)
+    console.print(f"{name}: {fault.kind}{out} in {place}: {report.clean(fault.text)}", markup=False)
     log = fault.evidence.get("log_tail") or fault.evidence.get("log_head") or ""
     if with_log:
         begin = max(log.rfind(diagnosis.TRACEBACK), 0)
@@ -136,10 +118,5 @@ def _fault(console: Console, name: str, game: int, fault: Fault, *, with_log: bo
 
 
 def _log(console: Console, text: str | None) -> None:
-    for line in (text or "").rstrip().splitlines()[-30:]:
-        console.print(f"  {_clean(line)}", markup=False, highlight=False)
-
-
-def _clean(text: str) -> str:
-    """A bot's words without what could command a terminal."""
-    return text.translate(CONTROL)
+    for line in report.tail(text):
+        console.print(line, markup=False, highlight=False)

@@ -1,74 +1,77 @@
-"""`rage submit`, `bots`, `faults`, `retire`: an author's bots on a server."""
+"""`rage submit`, `bots`, `bot`, `faults`, `retire`: an author's bots on a server."""
 
-import io
-import zipfile
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import click
 
 from api import results, saved, shown
-from api.client import Client
+from api.client import Client, ProblemError
 from api.shown import Column
+from service import packing
+from service.errors import Invalid
 
 REJECTED = 1
 MOST_WAIT = 300.0  # seconds
+MOST_FAULTS = 200
+Json = dict[str, Any]
+
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 
 
 @click.command()
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 @click.option("--name", help="Its name on the server; default: the file's.")
-@click.option("--description", default="", help="A few words for others.")
-@click.option("--public", is_flag=True, help="Everybody may read its code.")
+@click.option("--description", help="A few words for others.")
+@click.option(
+    "--public/--private", default=None, help="Whether everybody may read its code; default: private."
+)
 @click.option("--wait", is_flag=True, help="Wait for its check, and say how it went.")
-@click.option("--json", "as_json", is_flag=True, help="Print the version as JSON.")
-def submit(path: Path, name: str | None, wait: bool, as_json: bool, description: str, public: bool) -> None:
+@click.option("--log", is_flag=True, help="With --wait: show what it printed in its check, too.")
+@_as_json
+def submit(path: Path, name: str | None, wait: bool, log: bool, as_json: bool, **about: Any) -> None:
     """Upload the bot at PATH: a Python file, a .zip, or a folder, which is packed.
 
-    If you have a bot of that name already, this is its next version.
+    If you have a bot of that name already, this is its next version; --description and --public are the
+    bot's, and hold for all its versions. `rage check PATH` tries the same upload on this machine.
 
     Exit status: 0 uploaded (with --wait: ready), 1 refused or rejected (the report says why).
     """
     client = saved.client()
-    filename, content = packed(path)
-    version = _upload(client, name or path.resolve().stem, filename, content, description, public)
+    filename, content = _read(path)
+    version = _upload(client, name or path.resolve().stem, filename, content, about)
     if wait:
         version = client.wait_ready(version["bot_id"], version["number"], seconds=MOST_WAIT)
     if as_json:
         shown.as_json(version)
     else:
-        results.report(version)
+        results.report(version, log=log)
     if version["status"] == "rejected":
         raise click.exceptions.Exit(REJECTED)
 
 
-def _upload(
-    client: Client, name: str, filename: str, content: bytes, description: str, public: bool
-) -> dict[str, Any]:
-    mine = [bot for bot in client.bots(owner=client.whoami()["name"], name=name) if bot["name"] == name]
-    if mine:
-        return client.add_version(mine[0]["id"], filename, content)
-    made = client.submit(name, filename, content, description=description, public_source=public)
-    newest: dict[str, Any] = made["versions"][0]
-    return newest
+def _read(path: Path) -> tuple[str, bytes]:
+    try:
+        filename, _, content = packing.read(path)
+    except Invalid as refusal:
+        reasons = "; ".join(reason for reasons in refusal.errors.values() for reason in reasons)
+        raise click.ClickException(f"{path}: {reasons}") from None
+    return filename, content
 
 
-def packed(path: Path) -> tuple[str, bytes]:
-    """A file as it is; a folder as an archive, always the same one for the same files."""
-    if not path.is_dir():
-        return path.name, path.read_bytes()
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(path.rglob("*")):
-            inside = file.relative_to(path)
-            if file.is_file() and not any(
-                part.startswith(".") or part == "__pycache__" for part in inside.parts
-            ):
-                entry = zipfile.ZipInfo(inside.as_posix())
-                entry.external_attr = (file.stat().st_mode & 0o777 | 0o100000) << 16
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, file.read_bytes())
-    return f"{path.resolve().name}.zip", out.getvalue()
+def _upload(client: Client, name: str, filename: str, content: bytes, about: Json) -> Json:
+    about = {"description": about["description"], "public_source": about["public"]}
+    given = {key: value for key, value in about.items() if value is not None}
+    named = client.bots(owner=client.whoami()["name"], name=name)
+    mine = [bot for bot in named if bot["name"].casefold() == name.casefold()]
+    if not mine:
+        newest: Json = client.submit(name, filename, content, **given)["versions"][0]
+        return newest
+    version = client.add_version(mine[0]["id"], filename, content)
+    if given:
+        client.change(mine[0]["id"], **given)
+    return version
 
 
 @click.command()
@@ -81,7 +84,7 @@ def packed(path: Path) -> tuple[str, bytes]:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
 def bots(mine: bool, owner: str | None, status: str | None, as_json: bool) -> None:
-    """List bots, newest first."""
+    """List bots, newest first. One of them: rage bot show BOT."""
     client = saved.client()
     if mine:
         owner = client.whoami()["name"]
@@ -96,18 +99,94 @@ def bots(mine: bool, owner: str | None, status: str | None, as_json: bool) -> No
     shown.table(columns, rows, empty="there are no such bots")
 
 
+@click.group()
+def bot() -> None:
+    """Look at single bots on a server."""
+
+
+@bot.command()
+@click.argument("bot")
+@click.argument("number", type=click.IntRange(1), required=False, metavar="[VERSION]")
+@click.option("--log", is_flag=True, help="Show what it printed in its check, too.")
+@_as_json
+def show(bot: str, number: int | None, log: bool, as_json: bool) -> None:
+    """Show BOT (its id or name) and its versions, with the report of VERSION's check.
+
+    Without VERSION the report is the newest version's. Reports are for the bot's owner, unless its source is
+    public.
+    """
+    client = saved.client()
+    found, number = _bot(client, bot, number)
+    version = client.version(found["id"], number or found["version"])
+    if as_json:
+        shown.as_json(version if number else found)
+        return
+    click.echo(f"{found['id']}: {found['name']} of {found['owner']}, {found['status']}")
+    if found["description"]:
+        click.echo(f"  {found['description']}")
+    columns = (
+        Column("version", True),
+        Column("status"),
+        Column("file"),
+        Column("bytes", True),
+        Column("uploaded"),
+    )
+    rows = [
+        [each["number"], each["status"], each["filename"], each["size"], each["created_at"][:16]]
+        for each in found["versions"]
+    ]
+    shown.table(columns, rows)
+    click.echo("")
+    results.report(version, log=log)
+    if version["report"] is None and version["status"] == "rejected":
+        click.echo("why: only its owner may read the report")
+
+
 @click.command()
 @click.argument("bot")
 @click.argument("number", type=click.IntRange(1), required=False, metavar="[VERSION]")
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON, with all their evidence.")
 def faults(bot: str, number: int | None, as_json: bool) -> None:
-    """Show what went wrong with your BOT (its id or name) in matches, newest first."""
+    """Show what went wrong with your BOT (its id or name) in matches, newest first.
+
+    Without VERSION: of the newest version that has faults; those that have none are named.
+    """
     client = saved.client()
-    bot_id = resolve(client, bot)
-    found = list(client.faults(bot_id, number or client.bot(bot_id)["version"]))
+    found, number = _bot(client, bot, number)
+    chosen = [each for each in found["versions"] if number in (None, each["number"])]
+    if not chosen:
+        raise click.ClickException(f"{found['name']} has no version {number}")
+    for version in chosen:
+        if listed := _faults_of(client, found, version["number"]):
+            shown.as_json(listed) if as_json else _show_faults(found, version, listed)
+            return
+        _none(found, version, aside=as_json)
     if as_json:
-        shown.as_json(found)
-        return
+        shown.as_json([])
+
+
+def _none(found: Json, version: Json, *, aside: bool) -> None:
+    named = f"{found['name']} v{version['number']}"
+    why = {
+        "rejected": f"was rejected and played no match; why: rage bot show {found['id']} {version['number']}",
+        "checking": "is being checked and has played no match yet",
+    }.get(version["status"], "nothing went wrong")
+    click.echo(f"{named}: {why}", err=aside)
+
+
+def _faults_of(client: Client, found: Json, number: int) -> list[Json]:
+    try:
+        return list(islice(client.faults(found["id"], number), MOST_FAULTS))
+    except ProblemError as error:
+        if error.status != 404:
+            raise
+        raise click.ClickException(
+            f"{found['name']} is another account's bot; only {found['owner']} may see its faults"
+        ) from None
+
+
+def _show_faults(found: Json, version: Json, listed: list[Json]) -> None:
+    click.echo(f"Faults of {found['name']} v{version['number']}, newest first:")
     columns = (
         Column("match"),
         Column("round", True),
@@ -115,20 +194,35 @@ def faults(bot: str, number: int | None, as_json: bool) -> None:
         Column("kind"),
         Column("what happened"),
     )
-    rows = [[each["match_id"], each["round"], each["asked"], each["kind"], each["text"]] for each in found]
-    shown.table(columns, rows, empty="nothing went wrong")
-    if found:
-        click.echo("\nPlay the newest again at home:\n  " + found[0]["replay"].replace(" && ", "\n  "))
+    rows = [[each["match_id"], each["round"], each["asked"], each["kind"], each["text"]] for each in listed]
+    shown.table(columns, rows)
+    if len(listed) == MOST_FAULTS:
+        click.echo("... and perhaps more")
+    click.echo("\nPlay the newest again at home:\n  " + listed[0]["replay"].replace(" && ", "\n  "))
 
 
 @click.command()
 @click.argument("bot")
-@click.confirmation_option(prompt="It will enter no more tournaments. Retire it?")
-def retire(bot: str) -> None:
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def retire(bot: str, yes: bool) -> None:
     """Retire your BOT (its id or name): no more tournaments; what it played stays."""
     client = saved.client()
-    client.retire(resolve(client, bot))
-    click.echo(f"{bot} is retired")
+    found, _ = _bot(client, bot, None)
+    if not yes:
+        question = (
+            f"{found['name']} ({found['id']}) of {found['owner']} will enter no more tournaments. Retire it?"
+        )
+        click.confirm(question, abort=True)
+    client.retire(found["id"])
+    click.echo(f"{found['name']} ({found['id']}) is retired")
+
+
+def _bot(client: Client, text: str, number: int | None) -> tuple[Json, int | None]:
+    """A bot with its versions, and the version that was named, beside it or after a colon."""
+    bot_id, _, after = resolve(client, text).partition(":")
+    if after and not after.isdecimal():
+        raise click.ClickException(f"no version {after} of {text.partition(':')[0]}")
+    return client.bot(bot_id), number or (int(after) if after else None)
 
 
 def resolve(client: Client, text: str) -> str:

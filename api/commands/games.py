@@ -9,6 +9,12 @@ import click
 MISMATCH = 1
 
 
+class Unreadable(click.ClickException):
+    """What was given is no record at all."""
+
+    exit_code = 2
+
+
 @click.command()
 @click.argument("file", metavar="FILE")
 def referee(file: str) -> None:
@@ -29,7 +35,7 @@ def verify(file: Any) -> None:
 
     FILE is JSON as from `rage match record` or `rage play --record`: one record, or one a line.
 
-    Exit status: 0 all is as the rules have it, 1 not, with the first discrepancy.
+    Exit status: 0 all is as the rules have it, 1 not, with the first discrepancy, 2 a file that is not JSON.
     """
     from engine.record import verify as discrepancy
 
@@ -53,7 +59,7 @@ def _records(content: bytes) -> list[Any]:
                 raise
             return [json.loads(line) for line in lines]
     except (ValueError, RecursionError) as error:
-        raise click.ClickException(f"not JSON: {error}") from None
+        raise Unreadable(f"not JSON: {error}") from None
 
 
 @click.group()

@@ -1,5 +1,7 @@
 """`rage login`: who you are, and where."""
 
+import sys
+
 import click
 
 from api import saved
@@ -26,7 +28,7 @@ def login(url: str, name: str | None, token: str | None) -> None:
     if name:
         client.register(name)
     else:
-        client.token = token or click.prompt("Token", hide_input=True)
+        client.token = token or _asked(client)
     who = _whoami(client)
     file = saved.save(saved.Login(client.url, client.token or ""))
     click.echo(f"You are {who['name']} on {client.url}; kept in {file}")
@@ -39,3 +41,19 @@ def _whoami(client: Client) -> dict[str, str]:
         if error.status == 401:
             raise click.ClickException(f"{client.url} does not know this token: {error}") from error
         raise
+
+
+def _asked(client: Client) -> str:
+    """The token from the terminal, or the first line piped in; asked for only where a server answers."""
+    try:
+        client.get("/rules")
+    except ProblemError as error:
+        if error.status not in (401, 403):  # it keeps strangers out, but it is there
+            raise
+    hint = f"to make an account: rage login {client.url} --register NAME"
+    if sys.stdin.isatty():
+        click.echo(f"The token of your account there; {hint}", err=True)
+        return str(click.prompt("Token", hide_input=True))
+    if token := sys.stdin.readline().strip():
+        return token
+    raise click.ClickException(f"no token was given, and nobody can be asked: use --token TOKEN, or {hint}")

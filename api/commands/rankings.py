@@ -12,8 +12,13 @@ from api import results, saved, shown
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
 def rankings(rules: str, players: int, at: str | None, as_json: bool) -> None:
     """Show the rankings of one rule set and table size."""
-    ranking = saved.client().rankings(rules=rules, players=players, at=at)
+    client = saved.client()
+    ranking = client.rankings(rules=rules, players=players, at=at)
     if as_json:
         shown.as_json(ranking)
-    else:
-        results.rankings(ranking)
+        return
+    results.rankings(ranking)
+    if not ranking["items"]:
+        for pool in client.pages("/rankings/pools"):
+            of_it = f"--rules {pool['rules']} --players {pool['players']}"
+            click.echo(f"there are rankings of: {of_it}  ({pool['matches']} matches)")

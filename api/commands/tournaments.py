@@ -3,13 +3,16 @@
 import json
 import math
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from api import results, saved, shown
-from api.client import OVER, Client, ClientError, ProblemError, TookTooLong
+from api.client import OVER, Client, ClientError, TookTooLong, named
 from api.commands.bots import resolve
+from api.patience import Patience, is_away
 from api.shown import Column
 
 AGAIN = 1.0  # seconds before a broken line is taken up again
@@ -51,7 +54,8 @@ def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, 
     """
     client = saved.client()
     spec = {key: value for key, value in given.items() if value is not None and not key.endswith("_text")}
-    spec["rules"] = _object(given["rules_text"], "--rules") or {"preset": given["rules_text"]}
+    switches = _object(given["rules_text"], "--rules")
+    spec["rules"] = {"preset": given["rules_text"]} if switches is None else {"preset": "fundex", **switches}
     if given["limits_text"]:
         spec["limits"] = _object(given["limits_text"], "--limits")
     made = client.create_tournament(
@@ -60,7 +64,7 @@ def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, 
     _show(made, as_json)
     if watching:
         follow(client, made["id"])
-        results.standings(client.standings(made["id"]))
+        results.standings(Patience(client.say).ask(lambda: client.standings(made["id"])))
 
 
 @tournament.command("list")
@@ -127,9 +131,11 @@ def watch(tournament_id: str) -> None:
     """Follow a tournament to its end, then show the standings."""
     client = saved.client()
     status = follow(client, tournament_id)
-    results.standings(client.standings(tournament_id))
+    patience = Patience(client.say)
+    results.standings(patience.ask(lambda: client.standings(tournament_id)))
     if status == "cancelled":
-        raise click.ClickException(f"it was {client.tournament(tournament_id)['reason'] or 'cancelled'}")
+        found = patience.ask(lambda: client.tournament(tournament_id))
+        raise click.ClickException(f"it was {found['reason'] or 'cancelled'}")
 
 
 @tournament.command()
@@ -138,9 +144,11 @@ def watch(tournament_id: str) -> None:
 @_as_json
 def standings(tournament_id: str, as_csv: bool, as_json: bool) -> None:
     """Show the standings, while it is running too."""
+    if as_csv and as_json:
+        raise click.UsageError("give --csv or --json, not both")
     client = saved.client()
     if as_csv:
-        path = f"/tournaments/{tournament_id}/standings"
+        path = f"/tournaments/{named('tournament', tournament_id)}/standings"
         click.echo(client.read(path, format="csv").content.decode(), nl=False)
     elif as_json:
         shown.as_json(client.standings(tournament_id))
@@ -149,30 +157,42 @@ def standings(tournament_id: str, as_csv: bool, as_json: bool) -> None:
 
 
 def follow(client: Client, tournament_id: str, *, seconds: float = math.inf) -> str:
-    """Shows how far a tournament is until it is over; its last status. Outlives breaks of the line."""
-    last: str | None = None
-    breaks, limit = 0, time.monotonic() + seconds
-    with shown.bar(client.tournament(tournament_id)["name"]) as bar:
+    """Shows how far a tournament is until it is over; its last status. Outlives a server's restart."""
+    limit = time.monotonic() + seconds
+    found = Patience(client.say).ask(lambda: client.tournament(tournament_id))
+    with shown.bar(found["name"]) as bar:
+        if found["status"] == "scheduled":
+            bar.say(_waits_for(found))
+        patience, line = Patience(bar.say), _Line(client, tournament_id)
         while True:
-            try:
-                for event in client.events(tournament_id, after=last):
-                    last, breaks = event["id"], 0
-                    _tell(bar, event)
-                    _check(limit, tournament_id)
-            except ClientError as error:
-                breaks += 1
-                if breaks > MOST_BREAKS or _is_final(error):
-                    raise
-            status: str = client.tournament(tournament_id)["status"]
+            for event in line.read():
+                _tell(bar, event)
+                _check(limit, tournament_id)
+            status: str = patience.ask(lambda: client.tournament(tournament_id)["status"])
             if status in OVER:
                 return status
             _check(limit, tournament_id)
             time.sleep(AGAIN)
 
 
-def _is_final(error: ClientError) -> bool:
-    """Whether asking again would not help."""
-    return isinstance(error, TookTooLong) or (isinstance(error, ProblemError) and error.status != 503)
+@dataclass(slots=True)
+class _Line:
+    """A tournament's events, taken up again where the line broke."""
+
+    client: Client
+    tournament_id: str
+    last: str | None = None
+    breaks: int = 0
+
+    def read(self) -> Iterator[dict[str, Any]]:
+        try:
+            for event in self.client.events(self.tournament_id, after=self.last):
+                self.last, self.breaks = event["id"], 0
+                yield event
+        except ClientError as error:
+            self.breaks += 1
+            if self.breaks > MOST_BREAKS or not is_away(error):
+                raise
 
 
 def _check(limit: float, tournament_id: str) -> None:
@@ -191,6 +211,8 @@ def _show(found: dict[str, Any], as_json: bool) -> None:
         return
     progress = found["progress"]
     click.echo(f"{found['id']}: {found['name']}, {found['status']}")
+    if found["status"] == "scheduled":
+        click.echo(f"  {_waits_for(found)}")
     if found["reason"]:
         click.echo(f"  {found['reason']}")
     click.echo(f"  {progress['played']} of {progress['total']} matches played, {progress['faults']} faults")
@@ -198,6 +220,13 @@ def _show(found: dict[str, Any], as_json: bool) -> None:
         click.echo(f"  over at about {progress['eta'][:19]}Z")
     for entrant in found["entrants"]:
         click.echo(f"  {entrant['number']:>3}  {results.named(entrant)} of {entrant['owner']}")
+
+
+def _waits_for(found: dict[str, Any]) -> str:
+    """What starts a scheduled tournament."""
+    if found["start_at"] is None:
+        return f"it waits for its organiser: rage tournament start {found['id']}"
+    return f"it starts at {found['start_at'][:19]}Z"
 
 
 def _object(text: str, option: str) -> dict[str, Any] | None:

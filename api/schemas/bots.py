@@ -26,6 +26,9 @@ from service.bots import STATUSES
 REPORT = {"ready": True, "stage": "match"}
 CODE = {"description": "a .py file or a .zip", "example": "bot.py"}
 
+SHORT = validate.Length(max=2000, error="must be at most 2000 characters")
+WORDS = {"description": "a few words for others", "example": "counts trumps"}
+
 
 class NewVersion(Schema):
     """A form with the code of a bot."""
@@ -50,12 +53,18 @@ class NewBot(NewVersion):
             "example": "spy",
         },
     )
-    description = Text(
-        validate=validate.Length(max=2000, error="must be at most 2000 characters"),
-        metadata={"description": "a few words for others", "example": "counts trumps"},
-    )
+    description = Text(validate=SHORT, metadata=WORDS)
     public_source = Switch(
         in_form=True, metadata={"description": "whether everybody may read its code", "example": False}
+    )
+
+
+class ChangedBot(Schema):
+    """What is to be said of a bot from now on."""
+
+    description = Text(validate=SHORT, metadata=WORDS)
+    public_source = Switch(
+        metadata={"description": "whether everybody may read its code, of all versions", "example": True}
     )
 
 

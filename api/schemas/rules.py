@@ -30,6 +30,6 @@ class RulesAnswer(Answer):
     action_any_time = flag("whether action cards may be played out of suit", False)
     secret_bids = flag("whether the others' bids stay hidden", False)
     sweep_double = flag("whether a sweep counts double", False)
-    teams = text(f"null, or one of {', '.join(Teams)}", None, null=True)
+    teams = text(f"null, or one of {', '.join(Teams)}; not in tournaments", None, null=True)
     spec = free("the shortest way to ask for these rules", {"preset": "fundex"})
-    switches = texts("what a tournament may set beside the preset", list(SWITCHES))
+    switches = texts("what a tournament may set beside the preset", list(SWITCHES)[:3])

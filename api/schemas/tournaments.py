@@ -157,7 +157,7 @@ class StandingAnswer(Answer):
     name = text("the bot's name", "spy")
     points = whole("points in all", 4210)
     average = number("points a match", 52.6)
-    wins = number("matches won; shared ones count as a part", 31.5)
+    wins = whole("matches won, shared first places too", 31)
     exact_bids = whole("bids made exactly", 402)
     faults = whole("faults in these matches", 0)
     matches = whole("matches that count: those of whole deal groups", 80)

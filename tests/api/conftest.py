@@ -214,6 +214,9 @@ class Author:
             options["json"] = body
         return self.http.post(f"/api/v1{path}", headers=headers, **options)
 
+    def patch(self, path: str, body: Any) -> TestResponse:
+        return self.http.patch(f"/api/v1{path}", headers=self.headers, json=body)
+
     def delete(self, path: str) -> TestResponse:
         return self.http.delete(f"/api/v1{path}", headers=self.headers)
 

@@ -43,7 +43,7 @@ def test_an_archive_is_a_bot_too(ada: Any) -> None:
         (b"\xff\xfe", "bot.py", "line 1 is not UTF-8"),
         (CODE, "bot.exe", ".py"),
         (b"PK", "bot.zip", "not a readable zip"),
-        (archive(**{"main.py": b""}), "bot.zip", "bot.toml is missing"),
+        (archive(**{"main.py": b""}), "bot.zip", "needs at its top a bot.toml"),
         (archive(**{"../x": b"", "bot.toml": b""}), "bot.zip", "../x"),
     ],
 )
