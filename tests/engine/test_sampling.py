@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import combinations
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine import sampling
 from engine.cards import BID, CARD, COLOUR, FIRST_WILD, NO_COLOUR, OVER, TRUMP, WILD
 from engine.knowledge import Knowledge
 from engine.match import Match
@@ -16,6 +18,7 @@ from engine.round import Round
 from engine.rules import PRESETS, RuleSet
 from engine.sampling import Sampler, rollout, sample
 from engine.switches import Turned
+from engine.table import LocalPlayer, play
 from engine.view import pile, view
 
 OPEN = (
@@ -189,3 +192,13 @@ def test_a_look_through_the_pile_is_remembered_for_the_round():
             assert sorted(Sampler(told[seat]).sample(dice).pile.cards) == sorted(looked[seat])
         match.advance(dice.choice(match.legal()))
     assert remembered > 10
+
+
+def test_the_bot_in_the_readme_plays():
+    readme = Path(sampling.__file__).with_name("README.md").read_text(encoding="utf-8")
+    code = next(part for part in readme.split("```") if part.startswith("python") and "rollout(" in part)
+    bot: dict[str, Any] = {}
+    exec(code.removeprefix("python"), bot)
+    rules = RuleSet.parse({"preset": "challenge", "hand_sizes": [3]})
+    players = [LocalPlayer(start=bot["start"], bid=lambda view: 1, play=bot["play"]) for _ in range(3)]
+    assert play(rules, players, seed=bytes(32)).faults == ()

@@ -1,0 +1,312 @@
+"""Breaks each rule of the engine in turn and shows which test notices: `python -m loadtests.mutate_engine`.
+
+Works on a copy of `engine/` and `tests/`, so the checkout stays as it is. Exits with the number of breaks
+that no test noticed.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FIRST = (
+    *("trick", "pile", "scoring", "rulings", "referee", "golden", "perft", "deal", "rules", "match"),
+    *("round", "record", "table", "view", "sampling"),
+)
+"""Test files in the order they are asked, quick ones first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """One rule broken: `old` becomes `new` in a file."""
+
+    rule: str
+    file: str
+    old: str
+    new: str
+
+
+BREAKS = (
+    Break(
+        "the deal: bytes beyond the last multiple are dropped", "deal.py", "// self.size * self.size", "// 1"
+    ),
+    Break(
+        "the deal: the round's number is in the stream", "deal.py", 'number.to_bytes(4, "big")', "bytes(4)"
+    ),
+    Break("the deal: a deck too small caps the hand", "rules.py", "self.deck.size // players)", "10**6)"),
+    Break(
+        "the trump card is turned until a number shows", "pile.py", "if card < FIRST_WILD:", "if card < 300:"
+    ),
+    Break(
+        "STAYS",
+        "pile.py",
+        "Turned.STAYS: lambda passed: (passed, [])",
+        "Turned.STAYS: lambda passed: ([], passed)",
+    ),
+    Break(
+        "LEAVES",
+        "pile.py",
+        "Turned.LEAVES: lambda passed: ([], [])",
+        "Turned.LEAVES: lambda passed: (passed, [])",
+    ),
+    Break(
+        "BOTTOM",
+        "pile.py",
+        "Turned.BOTTOM: lambda passed: ([], passed)",
+        "Turned.BOTTOM: lambda passed: (passed, [])",
+    ),
+    Break("the dealer's left bids and leads first", "round.py", "law.left[dealer]", "dealer"),
+    Break("every seat bids once", "round.py", "if seat == self.dealer:", "if seat == 0:"),
+    Break("a bid may be as high as the hand", "law.py", "list(range(size + 1))", "list(range(size))"),
+    Break(
+        "who can follow must",
+        "round.py",
+        "cards = hand[self.due] or hand[NO_COLOUR]",
+        "cards = hand[NO_COLOUR]",
+    ),
+    Break("a Wild never obliges, but leads", "round.py", "if self.lead == NO_COLOUR != colour:", "if False:"),
+    Break("action cards wait while one can follow", "round.py", "and not self.law.any_time):", "and False):"),
+    Break("action_any_time", "law.py", "rules.action_any_time", "False"),
+    Break("trump beats the lead colour", "trick.py", "2 + WILD_RANK", "1"),
+    Break(
+        "the lead colour beats others",
+        "trick.py",
+        "if COLOUR[move] == lead else 0",
+        "if COLOUR[move] < 6 else 0",
+    ),
+    Break("first of equals is higher", "trick.py", "else powers.index(best)", "else powers.rindex(best)"),
+    Break("a round judges so too", "round.py", "else powers.index(best)", "else powers.rindex(best)"),
+    Break(
+        "korean: the last Wild is higher",
+        "round.py",
+        "powers.rindex(best) if best and",
+        "powers.index(best) if best and",
+    ),
+    Break(
+        "tricks of actions go to the first card",
+        "round.py",
+        "if best and self.law.last_wild",
+        "if self.law.last_wild",
+    ),
+    Break("a Wild ranks 16", "cards.py", "        return WILD_RANK\n", "        return 14\n"),
+    Break("challenge: no second Wild in a trick", "law.py", "is WildPair.REFUSED", "is WildPair.LAST"),
+    Break("challenge: a hand of Wilds plays one as nothing", "round.py", "or [WILD]", "or [CHANGE]"),
+    Break(
+        "the winner leads",
+        "round.py",
+        "self.leader = self.seat = winner",
+        "self.leader = self.seat = self.left[winner]",
+    ),
+    Break("Bonus is worth 5", "actions.py", "game.stake += CARD_POINTS", "game.stake += 4"),
+    Break("Mad costs 5", "actions.py", "game.stake -= CARD_POINTS", "game.stake -= 4"),
+    Break(
+        "Bonus goes to who takes the trick",
+        "round.py",
+        "self.stakes[winner] += self.stake",
+        "self.stakes[self.dealer] += self.stake",
+    ),
+    Break("a stake ends with its trick", "round.py", "self.stake, self.actions = 0,", "self.actions ="),
+    Break(
+        "Out ends the trump",
+        "pile.py",
+        "        self._bury()\n        self.colour = NO_COLOUR",
+        "        self._bury()",
+    ),
+    Break(
+        "the card Out cancels goes to the bottom", "pile.py", "self._bottom.append(self._top.pop(0))", "pass"
+    ),
+    Break("amigo: Out lasts a trick", "law.py", "rules.out is Out.TRICK", "False"),
+    Break("amigo: a Change after Out cancels the turn", "actions.py", "    game.turn_due = False\n", ""),
+    Break(
+        "amigo: a chosen colour cancels it too",
+        "round.py",
+        "self.kind, self.turn_due = PLAY, False",
+        "self.kind = PLAY",
+    ),
+    Break(
+        "amigo: a turn passes the old colour over",
+        "actions.py",
+        "if game.law.rules.turn_passes_over",
+        "if False",
+    ),
+    Break(
+        "amigo: only the old colour left, nothing turns",
+        "pile.py",
+        "if avoid != NO_COLOUR and not any(",
+        "if False and not any(",
+    ),
+    Break(
+        "turn: cards on the way go to the bottom", "pile.py", "cards[index:] + cards[:index]", "cards[index:]"
+    ),
+    Break("search: never the present trump", "pile.py", "if colour != left]", "]"),
+    Break("search: only colours in the pile", "pile.py", "if highest[move - FIRST_COLOUR] >= 0]", "]"),
+    Break("search: the highest of the colour", "pile.py", "numbers = sorted(card", "numbers = sorted(-card"),
+    Break("search: of a dealt pile as well", "deal.py", "[::-1]", "[::1]"),
+    Break("search: laid on top", "pile.py", "self._top.insert(0, best)", "self._top.append(best)"),
+    Break("a searched card leaves its place", "pile.py", "self._missing.append(best)", "pass"),
+    Break("name: any colour but trump", "actions.py", "COLOURS_BUT[game.pile.colour]", "COLOURS_BUT[6]"),
+    Break("nothing is asked without a choice", "round.py", "        if colours:\n", "        if True:\n"),
+    Break(
+        "a Change after the last card of a trick counts",
+        "round.py",
+        "trump = self.pile.colour",
+        "trump = self.first_trump",
+    ),
+    Break(
+        "renege: any card may be played",
+        "law.py",
+        "else [NO_COLOUR] * NO_COLOUR",
+        "else list(range(NO_COLOUR))",
+    ),
+    Break(
+        "renege: who follows is not asked about",
+        "round.py",
+        "not in (NO_COLOUR, COLOUR[move])",
+        "!= NO_COLOUR",
+    ),
+    Break(
+        "renege: not about action cards under any_time", "round.py", "if asked and not (", "if asked and ("
+    ),
+    Break(
+        "renege: the player's left is asked first",
+        "round.py",
+        "self.kind, self.choices = CHALLENGE, _ANSWERS\n            self.seat = self.left[self.seat]",
+        "self.kind, self.choices = CHALLENGE, _ANSWERS",
+    ),
+    Break(
+        "renege: one challenge a card",
+        "round.py",
+        "if move == YES:\n",
+        "if move == YES and self.left[self.seat] == player:\n",
+    ),
+    Break(
+        "renege: the challenger pays if wrong",
+        "round.py",
+        "player if self.hands[player][self.lead] else self.seat",
+        "player",
+    ),
+    Break("a penalty is 10", "round.py", "PENALTY = -10", "PENALTY = -9"),
+    Break(
+        "teams bear penalties together",
+        "round.py",
+        "for mate in self.law.mates[seat]:",
+        "for mate in (seat,):",
+    ),
+    Break("an exact bid is worth 10", "switches.py", "exact=10, zero=5", "exact=9, zero=5"),
+    Break("an exact zero is worth 5", "switches.py", "zero=5, missed=0", "zero=4, missed=0"),
+    Break("strict: a miss costs 5", "switches.py", "missed=-5", "missed=-4"),
+    Break("a trick is worth 1", "scoring.py", "tricks + stake +", "stake +"),
+    Break("sweep_double", "scoring.py", "points[taken.index(sweep)] += sweep", "pass"),
+    Break("no sweep in a round of one trick", "scoring.py", "if sweep > 1 and", "if sweep and"),
+    Break(
+        "teams sum their bids",
+        "scoring.py",
+        "return [sum(each[seat] for seat in team)",
+        "return [max(each[seat] for seat in team)",
+    ),
+    Break("teams are exact together", "scoring.py", "for seat in team) == 0", "for seat in team[:1]) == 0"),
+    Break(
+        "members sit alternately",
+        "switches.py",
+        "range(first, self.players, teams)",
+        "range(first * 2, first * 2 + 2)",
+    ),
+    Break(
+        "penalties count in the total",
+        "round.py",
+        "list(map(add, self.points(), self.penalties))",
+        "self.points()",
+    ),
+    Break(
+        "more exact bids break ties",
+        "scoring.py",
+        "exact if rules.tie_break is",
+        "exact if rules.tie_break is not",
+    ),
+    Break(
+        "who is out comes last",
+        "scoring.py",
+        "(-1 - len(out) + out.index(seat), 0, 0)",
+        "(0, scores[seat], 0)",
+    ),
+    Break("standings count no more than who stayed", "scoring.py", "min(score, floor)", "score"),
+    Break("the deal passes to the left", "match.py", "(number - 2) % players", "(number - 1) % players"),
+    Break("a secret bid is not shown", "view.py", "other != seat and", "False and"),
+    Break("a secret bid is no news", "events.py", "who == seat or not secret", "True"),
+    Break("only who searches sees the pile", "view.py", "if not played.sees_pile:", "if False:"),
+    Break(
+        "true is no bid", "cards.py", "if type(value) is int else None", "if isinstance(value, int) else None"
+    ),
+    Break("three strikes and out", "table.py", "STRIKES: Final = 3", "STRIKES: Final = 4"),
+    Break(
+        "the default bid is 0",
+        "table.py",
+        "return 0 if self.match.round.kind == BID",
+        "return 1 if self.match.round.kind == BID",
+    ),
+    Break("sampled hands keep shown voids", "knowledge.py", "if COLOUR[card] not in void]", "]"),
+    Break(
+        "sampled deals are equally likely",
+        "sampling.py",
+        "(most and dice.random() * most >= comb(len(choices), size))",
+        "False",
+    ),
+)
+
+
+def noticed(broken: Break, folder: Path) -> str | None:
+    """The first test that fails with this break, or None."""
+    path = folder / "engine" / broken.file
+    whole = path.read_text(encoding="utf-8")
+    if broken.old not in whole:
+        raise SystemExit(f"{broken.file} has no {broken.old!r} any more; mend the list")
+    path.write_text(whole.replace(broken.old, broken.new), encoding="utf-8")
+    try:
+        files = [f"tests/engine/test_{name}.py" for name in FIRST]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--no-header",
+            *files,
+        ]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        return "(never ends)"
+    finally:
+        path.write_text(whole, encoding="utf-8")
+    found = re.search(r"^(?:FAILED|ERROR) \S*?test_(\S+)", done.stdout, re.MULTILINE)
+    return found[1] if found else (None if done.returncode == 0 else "(cannot be imported)")
+
+
+def main() -> int:
+    """Break, ask, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("part", nargs="?", default="", help="only rules or files that contain this")
+    part = parser.parse_args().part
+    missed = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for each in ("engine", "tests/engine", "tests/golden", "tests/cases"):
+            shutil.copytree(ROOT / each, folder / each, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        for broken in BREAKS:
+            if part in broken.rule or part in broken.file:
+                test = noticed(broken, folder)
+                missed += test is None
+                print(f"{broken.file:12} {broken.rule:52} {test or 'NOBODY NOTICED'}", flush=True)
+    print(f"{missed} unnoticed")
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
