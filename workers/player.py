@@ -141,8 +141,10 @@ class SandboxPlayer:
         return orjson.dumps(shown) + b"\n"
 
     def _unasked(self, number: int) -> bytes | None:
-        """The first line that is there already and answers no earlier question; all such are dropped."""
-        found = None
+        """The first line that is there already and answers no earlier question; all that is there is dropped.
+
+        Ends at that line: a bot that goes on writing must not keep us reading.
+        """
         while self._wire.waiting():
             try:
                 line = self._wire.line(0.0)
@@ -155,10 +157,10 @@ class SandboxPlayer:
             if line is None:
                 break
             if _id(line) not in self._late:
-                found = line if found is None else found
-            else:
-                self._late.discard(_id(line) or 0)
-        return found
+                self._wire.forget()
+                return line
+            self._late.discard(_id(line) or 0)
+        return None
 
     def _answer(self, number: int) -> bytes:
         """The first line that does not answer an earlier question."""
@@ -238,7 +240,7 @@ class SandboxPlayer:
             self._fault(FaultKind.GARBAGE, "wrote more than one line for one question", answer=line)
         move = answer["move"]
         if not _listed(move, question.legal):
-            text = f"{orjson.dumps(move).decode()[:ANSWER_SHOWN]} is not legal for {question.kind}"
+            text = f"{_shown(move)} is not legal for {question.kind}"
             self._fault(FaultKind.ILLEGAL, text, answer=line)
         self._check_cpu(question.number)
         return move
@@ -321,6 +323,16 @@ def _id(line: bytes) -> int | None:
     answer = _decoded(line)
     number = answer.get("id") if isinstance(answer, dict) else None
     return number if type(number) is int else None
+
+
+def _shown(move: object) -> str:
+    """A move in an author's words; what is no plain value is only named, for it may be nested without end."""
+    plain = move is None or isinstance(move, str | int | float)
+    return (
+        orjson.dumps(move).decode()[:ANSWER_SHOWN]
+        if plain
+        else f"a JSON {'list' if isinstance(move, list) else 'object'}"
+    )
 
 
 def _listed(move: object, legal: Sequence[object]) -> bool:

@@ -59,9 +59,13 @@ class Wire:
             if self._ended:
                 raise Closed
             left = until - time.monotonic()
-            if not self._turn(max(left, 0.0)) and left <= 0:
-                return None
-        self._used += len(line) + 1
+            self._turn(max(left, 0.0))
+            if left <= 0:  # one look after the time is over, not as many as the bot likes
+                line = self._taken()
+                break
+        if line is None and self._ended:
+            raise Closed
+        self._used += len(line) + 1 if line is not None else 0
         return line
 
     def waiting(self) -> bool:

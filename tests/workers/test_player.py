@@ -102,7 +102,7 @@ def test_a_zip_bots_processes_are_allowed_counted_and_ended(table, leftovers, sa
         pytest.skip("processes are counted by control groups only")
     body = (
         "import subprocess\nspin = [sys.executable, '-c', 'while True: pass']\n"
-        "subprocess.Popen(spin, start_new_session=True)\ntime.sleep(1.5)\nsys.stdin.readline()\n"
+        "subprocess.Popen(spin)\ntime.sleep(1.5)\nsys.stdin.readline()\n"
         "print(json.dumps({'id': 1, 'move': 0}), flush=True)\ntime.sleep(60)\n"
     )
     limits = Limits(decision_ms=3000, decision_cpu_ms=1, bank_cpu_ms=500)

@@ -1,5 +1,6 @@
 """The system call filter of `policy`, compiled by libseccomp once per process and kind of bot."""
 
+import errno
 import os
 from collections.abc import Iterable
 from functools import cache
@@ -15,9 +16,13 @@ def compiled(*, forks: bool, threads: bool = True) -> bytes:
     seccomp = _library()
     rules = seccomp.SyscallFilter(seccomp.ERRNO(1))
     _add(rules, seccomp.ALLOW, policy.ALLOWED | (policy.FORKING if forks else frozenset()))
-    _add(rules, seccomp.TRAP, policy.REFUSED_LOUDLY | (frozenset() if forks else policy.FORKING))
+    loudly = policy.REFUSED_LOUDLY - {"socket"}
+    _add(rules, seccomp.TRAP, loudly | (frozenset() if forks else policy.FORKING))
+    _sockets(rules, seccomp, forks=forks)
     for name, number in policy.ANSWERED.items():
-        _add(rules, seccomp.ERRNO(number), [name])
+        if name != "ioctl":
+            _add(rules, seccomp.ERRNO(number), [name])
+    _devices(rules, seccomp)
     _clone(rules, seccomp, forks=forks, threads=threads)
     _narrow(rules, seccomp)
     return _exported(rules)
@@ -58,6 +63,20 @@ def _clone(rules: Any, seccomp: Any, *, forks: bool, threads: bool) -> None:
         _rule(rules, seccomp.TRAP, "clone", argument(0, masked, policy.CLONE_THREAD, 0))
 
 
+def _devices(rules: Any, seccomp: Any) -> None:
+    """Nothing of terminals and devices; event loops make their pipes not wait by such a call."""
+    _rule(rules, seccomp.ALLOW, "ioctl", seccomp.Arg(1, seccomp.EQ, policy.FIONBIO))
+    refusal = seccomp.ERRNO(policy.ANSWERED["ioctl"])
+    _rule(rules, refusal, "ioctl", seccomp.Arg(1, seccomp.NE, policy.FIONBIO))
+
+
+def _sockets(rules: Any, seccomp: Any, *, forks: bool) -> None:
+    """None for anybody. Programs look for a name service by a local one in good faith; Python does not."""
+    quiet = seccomp.Arg(0, seccomp.EQ, policy.AF_UNIX)
+    _rule(rules, seccomp.ERRNO(errno.EACCES) if forks else seccomp.TRAP, "socket", quiet)
+    _rule(rules, seccomp.TRAP, "socket", seccomp.Arg(0, seccomp.NE, policy.AF_UNIX))
+
+
 def _narrow(rules: Any, seccomp: Any) -> None:
     """Calls that are harmless with some arguments only."""
     argument, equal = seccomp.Arg, seccomp.EQ
@@ -71,6 +90,14 @@ def _narrow(rules: Any, seccomp: Any) -> None:
     # event loops wake themselves through a nameless pair; addresses stay out of reach
     _rule(rules, seccomp.ALLOW, "socketpair", argument(0, equal, policy.AF_UNIX))
     _rule(rules, seccomp.ALLOW, "sendto", argument(4, equal, 0))
+    _rule(
+        rules,
+        seccomp.ALLOW,
+        "futex",
+        argument(1, seccomp.MASKED_EQ, policy.FUTEX_PRIVATE, policy.FUTEX_PRIVATE),
+    )
+    for operation in policy.FUTEX_WAITS:
+        _rule(rules, seccomp.ALLOW, "futex", argument(1, equal, operation))
     # only reading limits, and lowering one's own: hard limits stand
     _rule(rules, seccomp.ALLOW, "prlimit64", argument(0, equal, 0))
 
