@@ -24,7 +24,7 @@ SECRET = "the canary sings"
 
 @pytest.fixture(scope="module")
 def canary() -> Iterator[Path]:
-    path = Path("/var/tmp/rage-canary")
+    path = Path(f"/var/tmp/rage-canary-{os.getpid()}")
     path.write_text(SECRET)
     path.chmod(0o644)
     os.environ["RAGE_CANARY"] = SECRET

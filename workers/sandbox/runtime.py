@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 import engine
 from workers.sandbox.errors import SandboxUnavailable
 
-FORMAT = "2"
+FORMAT = "3"
 DRAFT_SECONDS = 3600
 UNUSED_SECONDS = 3600
 SEAL = "complete"  # a file that is there once a folder is; who uses the folder holds a lock on it
@@ -73,9 +73,13 @@ class Runtime:
             os.close(lock)
 
 
-def prepare(python: str | None, home: Path) -> Runtime:
-    """The root for this Python and this engine, copied the first time; raises `SandboxUnavailable`."""
+def prepare(python: str | None, home: Path, interpreters: Sequence[str] = ()) -> Runtime:
+    """The root for this Python and this engine, copied the first time; raises `SandboxUnavailable`.
+
+    `interpreters` are paths of other programs, which lie in the root where they lie here.
+    """
     facts = _ask(python or _usual())
+    facts["interpreters"] = [_program(path) for path in interpreters]
     _drop_old_drafts(home)
     root = home / f"root-{_root_name(facts)}"
     package = Path(engine.__file__).parent
@@ -130,6 +134,12 @@ def _drop_old_drafts(home: Path) -> None:
                 shutil.rmtree(draft, ignore_errors=True)
 
 
+def _program(path: str) -> str:
+    if not os.path.isabs(path) or not os.path.isfile(path) or not os.access(path, os.X_OK):
+        raise SandboxUnavailable(f"no interpreter for bots is at {path}: give the whole path of a program")
+    return path
+
+
 def _usual() -> str:
     found = next((path for path in USUAL if os.access(path, os.X_OK)), None)
     if found is None:
@@ -171,7 +181,7 @@ def _engine_name(facts: dict[str, Any], package: Path) -> str:
 
 def _copied(facts: dict[str, Any]) -> Iterator[Path]:
     """Every file taken from the host's Python, without shared libraries."""
-    yield Path(facts["program"])
+    yield from map(Path, [facts["program"], *facts["interpreters"]])
     for folder in dict.fromkeys((facts["library"], facts["platform"])):
         yield from _files(Path(folder), LEFT_OUT)
     for folder in _numpy(facts):
@@ -227,9 +237,8 @@ def _fill_root(facts: dict[str, Any], draft: Path) -> None:
         if numpy_home and path.is_relative_to(numpy_home):
             inside = draft / "usr/lib/rage" / path.relative_to(numpy_home)
         _copy(path, inside)
-    for library in _libraries(
-        path for path in copied if path.suffix == ".so" or path == Path(facts["program"])
-    ):
+    programs = {facts["program"], *facts["interpreters"]}
+    for library in _libraries(path for path in copied if path.suffix == ".so" or str(path) in programs):
         _copy(Path(library), draft / library.lstrip("/"))
     _furnish(facts, draft)
 

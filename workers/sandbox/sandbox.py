@@ -4,7 +4,7 @@ import ctypes
 import os
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -66,6 +66,16 @@ class Launcher(Protocol):
         """End what lasts between launches; idempotent."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked of a probe."""
+
+    python: str | None
+    interpreters: tuple[str, ...]
+    launcher: str | None
+    groups: bool
+
+
 @dataclass(slots=True)
 class Sandbox:
     """Made by `probe` in the very process that launches; not to be carried over a fork."""
@@ -86,42 +96,36 @@ class Sandbox:
         require_groups: bool = False,
         use_groups: bool = True,
         launcher: str | None = None,
+        interpreters: Sequence[str] = (),
     ) -> "Sandbox":
         """The strongest sandbox this machine allows, tried out with a bot; raises `SandboxUnavailable`.
 
         `python`: the interpreter bots get (default: the system's). Without `use_groups`, or where no control
         group can be made, it is mode B: one process a bot, no scratch space; `require_groups` refuses that.
         `launcher`: `fork-server`, `one-shot` or `landlock` and no other (default: the first that works).
+        `interpreters`: paths of what a program in an archive may name in its first line (#!), beside Python.
         """
+        wanted = Wanted(python, tuple(interpreters), launcher, require_groups)
         if launcher == "landlock":
-            return cls._without_namespaces(python)
+            return cls._without_namespaces(wanted)
         program = bubblewrap.found()
         try:
-            return cls._with_namespaces(
-                program, python, launcher, groups.find() if use_groups else None, require_groups
-            )
+            return cls._with_namespaces(program, wanted, groups.find() if use_groups else None)
         except SandboxUnavailable as error:
             if launcher is not None or require_groups:
                 raise
-            return cls._second_best(python, error)
+            return cls._second_best(wanted, error)
 
     @classmethod
-    def _with_namespaces(
-        cls,
-        program: str,
-        python: str | None,
-        launcher: str | None,
-        places: groups.Groups | None,
-        require_groups: bool,
-    ) -> "Sandbox":
+    def _with_namespaces(cls, program: str, wanted: "Wanted", places: groups.Groups | None) -> "Sandbox":
         adopt_orphans()
         filters.compiled(forks=False)
-        if places is None and require_groups:
+        if places is None and wanted.groups:
             raise SandboxUnavailable(
                 "no control group for memory and pids can be made; run as root or delegate one"
             )
         folder = claims.home()
-        made = runtime.prepare(python, folder)
+        made = runtime.prepare(wanted.python, folder, wanted.interpreters)
         claim = claims.claim(folder, places.parents() if places else set())
         one_shot = bubblewrap.Bubblewrap(program, made, claim, places)
         forks = ForkServer(Nursery(program, made, claim, places), one_shot)
@@ -130,29 +134,29 @@ class Sandbox:
         sandbox.notes = _notes(places)
         try:
             sandbox._try_out()
-            if launcher != one_shot.name:
-                sandbox._speed_up(forks, required=launcher == forks.name)
+            if wanted.launcher != one_shot.name:
+                sandbox._speed_up(forks, required=wanted.launcher == forks.name)
         except BaseException:
             sandbox.close()
             raise
         return sandbox
 
     @classmethod
-    def _second_best(cls, python: str | None, why: SandboxUnavailable) -> "Sandbox":
+    def _second_best(cls, wanted: "Wanted", why: SandboxUnavailable) -> "Sandbox":
         """Mode C, or the first reason with the second."""
         try:
-            sandbox = cls._without_namespaces(python)
+            sandbox = cls._without_namespaces(wanted)
         except SandboxUnavailable as error:
             raise SandboxUnavailable(f"{why}. Nor does it go without namespaces: {error}") from error
         sandbox.notes += (f"no namespaces: {why}",)
         return sandbox
 
     @classmethod
-    def _without_namespaces(cls, python: str | None) -> "Sandbox":
+    def _without_namespaces(cls, wanted: "Wanted") -> "Sandbox":
         landlock.check()
         adopt_orphans()
         folder = claims.home()
-        made = runtime.prepare(python, folder)
+        made = runtime.prepare(wanted.python, folder, wanted.interpreters)
         claim = claims.claim(folder, set())
         locked = landlock.Landlock(made, claim, landlock.OpenNursery("", made, claim, None))
         sandbox = cls("C", locked, claim, made, os.getpid())

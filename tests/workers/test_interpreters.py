@@ -1,0 +1,73 @@
+"""Bots in other languages, run by what the operator lists, talking the protocol as anybody may."""
+
+import io
+import os
+import shutil
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+
+from service.limits import Limits
+from workers.sandbox import BotCode, Sandbox, SandboxUnavailable
+
+pytestmark = pytest.mark.sandbox
+BASH = r"""#!/bin/bash
+while IFS= read -r line; do
+    case $line in
+        *'"type":"start"'*) echo '{"ready":true}' ;;
+        *'"type":"end"'*) echo "bash $BASH_VERSION" >&2; exit 0 ;;
+        *)
+            [[ $line =~ \"id\":([0-9]+) ]] && id=${BASH_REMATCH[1]}
+            [[ $line =~ \"legal\":\[([^],]*) ]] && echo "{\"id\":$id,\"move\":${BASH_REMATCH[1]}}"
+            ;;
+    esac
+done
+"""
+NODE = r"""#!/usr/bin/node
+const lines = require("readline").createInterface({ input: process.stdin });
+lines.on("line", (line) => {
+  const told = JSON.parse(line);
+  if (told.type === "start") console.log(JSON.stringify({ ready: true }));
+  else if (told.type === "end") console.error("node " + process.version);
+  else console.log(JSON.stringify({ id: told.id, move: told.legal[0] }));
+});
+"""
+PRESENT = [path for path in ("/bin/bash", "/usr/bin/node") if os.access(path, os.X_OK)]
+ROOMY = Limits(memory_mb=512, start_ms=20_000, start_cpu_ms=10_000)
+
+
+def archive(program: str) -> BotCode:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as file:
+        file.writestr("bot.toml", 'run = ["./main"]')
+        file.writestr("main", program)
+    return BotCode("bot.zip", "zip", packed.getvalue())
+
+
+@pytest.fixture(scope="module")
+def many() -> Iterator[Sandbox]:
+    probed = Sandbox.probe(interpreters=PRESENT)
+    yield probed
+    probed.close()
+
+
+@pytest.mark.parametrize(("program", "word"), [(BASH, "bash"), (NODE, "node")], ids=["bash", "node"])
+def test_a_bot_in_another_language_plays(program: str, word: str, table, many: Sandbox, leftovers) -> None:
+    if shutil.which(word) is None or program.split("\n", 1)[0][2:] not in PRESENT:
+        pytest.skip(f"no {word} here")
+    played = table(archive(program), at=many, limits=ROOMY)
+    assert played.outcome.faults == ()
+    assert played.usage[0].log.startswith(word)
+    assert leftovers(many) == {}
+
+
+def test_an_interpreter_that_is_not_listed_is_not_there(table, sandbox: Sandbox) -> None:
+    fault = table(archive(BASH), at=sandbox).outcome.faults[0]
+    assert (str(fault.kind), fault.text) == ("start", "cannot be run: ./main: No such file or directory")
+
+
+@pytest.mark.parametrize("path", ["/nowhere/ruby", "ruby", "/etc"])
+def test_a_listed_interpreter_must_be_a_program(path: str) -> None:
+    with pytest.raises(SandboxUnavailable, match=f"no interpreter for bots is at {path}"):
+        Sandbox.probe(interpreters=[path])
