@@ -90,6 +90,14 @@ def _narrow(rules: Any, seccomp: Any) -> None:
     # event loops wake themselves through a nameless pair; addresses stay out of reach
     _rule(rules, seccomp.ALLOW, "socketpair", argument(0, equal, policy.AF_UNIX))
     _rule(rules, seccomp.ALLOW, "sendto", argument(4, equal, 0))
+    _rule(
+        rules,
+        seccomp.ALLOW,
+        "futex",
+        argument(1, seccomp.MASKED_EQ, policy.FUTEX_PRIVATE, policy.FUTEX_PRIVATE),
+    )
+    for operation in policy.FUTEX_WAITS:
+        _rule(rules, seccomp.ALLOW, "futex", argument(1, equal, operation))
     # only reading limits, and lowering one's own: hard limits stand
     _rule(rules, seccomp.ALLOW, "prlimit64", argument(0, equal, 0))
 
