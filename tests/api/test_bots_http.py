@@ -150,3 +150,31 @@ def test_faults_are_their_owners(cup: dict[str, Any], ada: Any, bob: Any) -> Non
     assert faults["items"][0]["evidence"] == {"answer": "R99"}
     assert len(ada.get(f"{path}?cursor={faults['next']}").get_json()["items"]) == cup["progress"]["total"] - 3
     assert bob.get(path).status_code == 404
+
+
+def test_its_owner_alone_changes_what_is_said_of_it(ada: Any, bob: Any, http: Any) -> None:
+    one = ada.upload(name="spy").json["id"]
+    told = ada.patch(f"/bots/{one}", {"description": "counts", "public_source": True}).json
+    assert (told["description"], told["public_source"]) == ("counts", True)
+    assert ada.patch(f"/bots/{one}", {}).json["description"] == "counts"
+    assert bob.patch(f"/bots/{one}", {"description": "x"}).status_code == 403
+    assert http.patch(f"/api/v1/bots/{one}", json={}).status_code == 401
+    assert ada.patch("/bots/bot_none", {}).status_code == 404
+    wrong = ada.patch(f"/bots/{one}", {"name": "x", "public_source": 1})
+    assert (wrong.status_code, set(wrong.json["errors"])) == (422, {"name", "public_source"})
+    assert ada.patch(f"/bots/{one}", {"description": "x" * 2001}).status_code == 422
+
+
+def test_a_body_that_is_too_large_is_told_the_limit(ada: Any) -> None:
+    answer = ada.upload(name="spy", code=b"#" * (5 * 1024 * 1024 + 1))
+    assert (answer.status_code, "5 MiB" in answer.json["detail"]) == (413, True)
+    answer = ada.upload(name="spy", code=b"#" * (7 * 1024 * 1024))
+    assert (answer.status_code, "a bot may have at most 5 MiB" in answer.json["detail"]) == (413, True)
+    answer = ada.post("/tournaments", {"name": "x" * (1 << 20)})
+    assert (answer.status_code, "at most 1 MiB" in answer.json["detail"]) == (413, True)
+
+
+def test_the_rules_offer_what_a_tournament_may_set(http: Any) -> None:
+    switches = http.get("/api/v1/rules/fundex").json["switches"]
+    assert "secret_bids" in switches
+    assert "teams" not in switches

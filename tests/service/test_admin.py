@@ -147,3 +147,11 @@ def test_a_broker_that_answers_is_well(tmp_path: Path) -> None:
         found = states(tmp_path)
         server.terminate()
     assert found["broker"] is State.WELL
+
+
+@pytest.mark.parametrize("words", [("list",), ("renew", "Ada"), ("revoke", "Ada")])
+def test_a_mistyped_directory_becomes_no_installation(tmp_path: Path, words: tuple[str, ...]) -> None:
+    said = admin(tmp_path / "typo", "accounts", *words)
+    assert said.exit_code == 1
+    assert "There is no database" in said.output
+    assert not (tmp_path / "typo").exists()

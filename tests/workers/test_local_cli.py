@@ -165,3 +165,66 @@ def test_a_bots_words_cannot_command_the_terminal(tmp_path: Path) -> None:
 def test_the_help_shows_what_to_type() -> None:
     assert "rage play mybot.py random cautious counter" in run(play, "--help").output
     assert "Exit status: 0 ready" in run(check, "--help").output
+
+
+def test_what_a_bot_printed_is_shown_when_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "talker.py"
+    path.write_text(GOOD.replace("    return 0", "    print('thinking', view['round'])\n    return 0"))
+    assert "thinking" not in run(check, path).output
+    assert "log:\n  thinking 1\n" in run(check, path, "--log").output
+    output = run(play, path, "random", *QUICK, "--log").output
+    assert "log of talker, last game:\n  thinking 1\n  thinking 2\n" in output
+    assert "log of random, last game:\n  (nothing)\n" in output
+    told = json.loads(run(play, path, "random", *QUICK, "--log", "--json").output)
+    assert told["bots"][0]["log"] == "thinking 1\nthinking 2\n"
+
+
+def helped(folder: Path, helper: str = "def first(legal):\n    return legal[0]\n") -> Path:
+    folder.mkdir()
+    (folder / "bot.py").write_text(
+        "from helper import first\n\n\ndef bid(view):\n    return first(view['legal'])\n\n\n"
+        "def play(view):\n    print('in', __name__)\n    return first(view['legal'])\n"
+    )
+    (folder / "helper.py").write_text(helper)
+    return folder
+
+
+def test_a_folder_without_bot_toml_is_a_python_bot_with_its_helpers(tmp_path: Path) -> None:
+    done = run(check, helped(tmp_path / "helped"), "--log")
+    assert done.exit_code == 0, done.output
+    assert "  in bot\n" in done.output
+
+
+def test_an_error_in_a_helper_is_shown_with_its_file(tmp_path: Path) -> None:
+    done = run(check, helped(tmp_path / "helped", "def first(legal):\n    return legal[99]\n"))
+    assert done.exit_code == 1
+    assert "IndexError: list index out of range" in done.output
+    assert 'File "/bot/bot.py", line 5, in bid' in done.output
+    assert 'File "/bot/helper.py", line 2, in first' in done.output
+
+
+def test_a_folder_that_an_upload_would_refuse_is_rejected(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("print()\n")
+    done = run(check, tmp_path)
+    assert done.exit_code == 1
+    assert "rejected at: upload" in done.output
+    assert 'run = ["python", "main.py"]' in done.output
+
+
+def test_switches_without_a_preset_are_fundexs(mine: Path) -> None:
+    told = json.loads(run(play, mine, "random", "--rules", '{"hand_sizes": [2]}', "--json").output)
+    assert told["rules"] == {"preset": "fundex", "hand_sizes": [2]}
+
+
+def test_a_file_of_several_records_is_not_replayed_but_said_so(mine: Path, tmp_path: Path) -> None:
+    file = tmp_path / "records"
+    assert run(play, mine, "random", *QUICK, "--games", 3, "--record", file).exit_code == 0
+    done = run(play, mine, "--replay", file, "--seat", 0)
+    assert done.exit_code == 2
+    assert "holds 3 records" in done.output
+
+
+def test_the_help_tells_every_status() -> None:
+    for command in (check, play):
+        assert "3 no sandbox" in " ".join(run(command, "--help").output.split())
+    assert "/docs/bots" in run(check, "--help").output
