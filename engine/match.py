@@ -3,7 +3,7 @@
 from copy import copy
 from operator import add
 
-from engine.cards import OVER, read, written
+from engine.cards import NOTATION, OVER, PLAY, read, written
 from engine.deal import SEED_BYTES
 from engine.errors import IllegalMove, RulesError
 from engine.law import law
@@ -62,7 +62,10 @@ class Match:
 
     def choices(self) -> list[int | str | bool]:
         """`legal` as JSON values."""
-        return [written(self.round.kind, move) for move in self.round.legal()]
+        kind, moves = self.round.kind, self.round.legal()
+        if kind == PLAY:
+            return [NOTATION[move] for move in moves]
+        return [written(kind, move) for move in moves]
 
     def clone(self) -> "Match":
         """A copy that can be played on."""

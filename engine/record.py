@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from engine import VERSION, document
-from engine.cards import NO
+from engine.cards import NO, YES
 from engine.deal import SEED_BYTES
 from engine.errors import IllegalMove, RecordError, RulesError
 from engine.match import Match
@@ -21,9 +21,11 @@ from engine.rules import RuleSet
 _MAGIC: Final = b"RAGE\x01"
 _FAMILIAR: Final = b'"challenge","korean","wikipedia","amigo"{"preset":"fundex"}'  # primes the compressor
 _LARGEST: Final = 1 << 20
-_RUN: Final = NO + 2  # bytes from here up are no moves: so many refusals to challenge in a row
-_LONGEST_RUN: Final = 256 - _RUN
-_REFUSALS: Final = re.compile(bytes([NO]) + b"{1,%d}" % _LONGEST_RUN)
+_REFUSED: Final = NO + 2  # bytes from here up are no moves: so many refusals to challenge in a row
+_CHALLENGED: Final = (
+    _REFUSED + 19
+)  # from here up: so many refusals, then a challenge; at most ten are ever asked
+_ANSWERS: Final = re.compile(bytes([NO]) + b"{1,19}" + bytes([YES]) + b"?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,11 @@ class Record:
         return match
 
     def pack(self) -> bytes:
-        """The stored form: seed, then all else compressed, refusals to challenge in runs of one byte."""
+        """The stored form: seed, then all else compressed, answers to one card in one byte."""
         rules = json.dumps(self.rules.spec(), separators=(",", ":")).encode()
         parts = (_sized(self.engine.encode()), _sized(rules), bytes([self.players]), _sized(bytes(self.out)))
-        squeeze = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zdict=_FAMILIAR)
-        body = squeeze.compress(b"".join((*parts, _fold_refusals(self.moves)))) + squeeze.flush()
+        squeeze = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_FILTERED, zdict=_FAMILIAR)
+        body = squeeze.compress(b"".join((*parts, _fold_answers(self.moves)))) + squeeze.flush()
         return _MAGIC + self.seed + body
 
     @classmethod
@@ -86,7 +88,7 @@ class Record:
         players = rest[0]
         out, moves = _cut(rest[1:])
         rules = RuleSet.parse(json.loads(spec), players)
-        return cls(engine.decode(), rules, players, seed, _unfold_refusals(moves), tuple(out))
+        return cls(engine.decode(), rules, players, seed, _unfold_answers(moves), tuple(out))
 
     def as_json(self) -> dict[str, Any]:
         """Everything about the match: deals, decisions, tricks, points, places."""
@@ -137,12 +139,21 @@ def _cut(packed: bytes) -> tuple[bytes, bytes]:
     return packed[2:end], packed[end:]
 
 
-def _fold_refusals(moves: bytes) -> bytes:
-    return _REFUSALS.sub(lambda run: bytes([_RUN + len(run[0]) - 1]), moves)
+def _fold_answers(moves: bytes) -> bytes:
+    def folded(run: re.Match[bytes]) -> bytes:
+        refusals, challenged = run[0].count(NO), run[0][-1] == YES
+        return bytes([(_CHALLENGED if challenged else _REFUSED) + refusals - 1])
+
+    return _ANSWERS.sub(folded, moves)
 
 
-def _unfold_refusals(packed: bytes) -> bytes:
+def _unfold_answers(packed: bytes) -> bytes:
     moves = bytearray()
     for byte in packed:
-        moves += bytes([byte]) if byte < _RUN else bytes([NO]) * (byte - _RUN + 1)
+        if byte < _REFUSED:
+            moves.append(byte)
+        elif byte < _CHALLENGED:
+            moves += bytes([NO]) * (byte - _REFUSED + 1)
+        else:
+            moves += bytes([NO]) * (byte - _CHALLENGED + 1) + bytes([YES])
     return bytes(moves)

@@ -7,7 +7,6 @@ match and passes through, after every player has been stopped.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, Protocol
 
 from engine.author import Author
@@ -33,29 +32,38 @@ class Question:
     def __init__(self, match: Match, number: int, since: Mark) -> None:
         self._match = match
         self._since = since
+        self._legal: list[int | str | bool] | None = None
+        self._view: dict[str, Any] | None = None
+        self._events: list[dict[str, Any]] | None = None
         self.number: int = number
         self.seat: int = match.round.seat
         self.kind: str = KINDS[match.round.kind]
 
-    @cached_property
+    @property
     def legal(self) -> list[int | str | bool]:
         """The choices in their fixed order: whole numbers, cards as called, colours, or booleans."""
-        return self._match.choices()
+        if self._legal is None:
+            self._legal = self._match.choices()
+        return self._legal
 
-    @cached_property
+    @property
     def pile(self) -> list[str] | None:
         """The pile, top first, where this question allows a look at it."""
         return pile(self._match)
 
-    @cached_property
+    @property
     def view(self) -> dict[str, Any]:
         """All that the seat may know."""
-        return view(self._match, self.seat)
+        if self._view is None:
+            self._view = view(self._match, self.seat)
+        return self._view
 
-    @cached_property
+    @property
     def events(self) -> list[dict[str, Any]]:
         """What is new in the view since this seat's last question."""
-        return events(self._match, self.seat, self._since)
+        if self._events is None:
+            self._events = events(self._match, self.seat, self._since)
+        return self._events
 
 
 class Player(Protocol):

@@ -33,13 +33,15 @@ class Tape:
 
     def follow(self, played: "Round") -> None:
         """Take in what has happened in the round since the last time."""
-        self._follow_bids(played)
+        if self._bids < played.players:
+            self._follow_bids(played)
         while self._tricks < len(played.tricks):
             leader, cards, trump, winner = played.tricks[self._tricks]
             self._follow_trick(played, leader, cards)
             self.entries.append((TOOK, winner, trump))
             self._tricks += 1
-        self._follow_trick(played, played.leader, played.trick)
+        if played.trick or self._notes < len(played.notes):
+            self._follow_trick(played, played.leader, played.trick)
 
     def _follow_bids(self, played: "Round") -> None:
         while self._bids < played.players:
