@@ -1,4 +1,4 @@
-"""The two pages there are: what this is and what goes on, and the API's guide, both plain HTML."""
+"""The pages there are, plain HTML: what this is and what goes on, how bots are written, the API's guide."""
 
 from typing import Any
 
@@ -6,7 +6,10 @@ from flask import Blueprint, Response, current_app, json, make_response, render_
 
 from api import guide
 from api.context import arena
-from service import rankings, tournaments
+from api.tournaments import added_up
+from service import folds, rankings, tournaments, upload
+from service.folds import StandingRow
+from service.limits import Limits
 
 blp = Blueprint("pages", __name__)
 ABOUT = "Tournaments for programs that play the card game Rage: upload a bot, enter it, see how good it is."
@@ -19,10 +22,23 @@ def home() -> str:
     """What this is, what runs now, who is best, how to join."""
     shown: dict[str, Any] = {"about": ABOUT, "address": request.host_url.rstrip("/")}
     if arena().settings.public_read:
-        ranking = rankings.rankings(arena())
-        shown["ranked"] = [line for line in ranking.items if line.place is not None][:TOP]
+        items = rankings.rankings(arena()).items
+        shown["ranked"] = [line for line in items if line.place is not None or line.provisional][:TOP]
         shown["running"] = tournaments.tournaments(arena(), status="running", limit=SHOWN).items
+        finished = tournaments.tournaments(arena(), status="finished", limit=SHOWN).items
+        shown["finished"] = [(each, _winners(each.id)) for each in finished]
     return render_template("home.html", **shown)
+
+
+def _winners(tournament_id: str) -> list[StandingRow]:
+    """Who has the first place; several may share it."""
+    return [line for line in added_up(folds.standings_of, tournament_id) if line.place == 1]
+
+
+@blp.get("/docs/bots")
+def bots() -> str:
+    """How a bot is written, with all it is told and may do."""
+    return render_template("bots.html", limits=Limits(), upload=upload)
 
 
 @blp.get("/docs")

@@ -57,7 +57,7 @@ def standings(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Res
 
     Only whole groups of matches on one deal count, so that nobody is ahead by having played more.
     """
-    rows = _added_up(folds.standings_of, tournament_id)
+    rows = added_up(folds.standings_of, tournament_id)
     if query["format"] == "csv":
         return table(f"standings-{tournament_id}", StandingAnswer, rows)
     return whole_list(rows)
@@ -66,7 +66,7 @@ def standings(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Res
 @blp.get(f"{ONE}/crosstable", page_of(PairAnswer), query=FormatQuery, also="text/csv", cached=True)
 def crosstable(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Response:
     """Every pair of entrants that met"""
-    rows = _added_up(folds.crosstable_of, tournament_id)
+    rows = added_up(folds.crosstable_of, tournament_id)
     if query["format"] == "csv":
         return table(f"crosstable-{tournament_id}", PairAnswer, rows)
     return whole_list(rows)
@@ -105,7 +105,7 @@ def cancel_tournament(tournament_id: str) -> Tournament:
     return verbs.cancel(arena(), account(), tournament_id)
 
 
-def _added_up(fold: Callable[[Arena, str], list[Any]], tournament_id: str) -> list[Any]:
+def added_up(fold: Callable[[Arena, str], list[Any]], tournament_id: str) -> list[Any]:
     """A fold over a tournament's matches, anew when it has further ones."""
     now = verbs.tournament(arena(), tournament_id)
     kept: Kept = current_app.extensions["kept"]

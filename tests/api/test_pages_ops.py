@@ -46,6 +46,32 @@ def test_the_front_page_shows_the_best(http: FlaskClient, arena: Arena, cup: dic
     assert "1490 to 1575" in page
 
 
+def test_the_front_page_shows_provisional_bots_apart(
+    http: FlaskClient, arena: Arena, cup: dict[str, Any]
+) -> None:
+    with arena.work() as work:
+        work.db.execute(update(tables.snapshot).values(rules_key="fundex"))
+    page = http.get("/").text
+    assert page.count('<tr class="faint"><td class="n"></td>') == 4
+    assert "bot 3 v1 (provisional)" in page
+
+
+def test_the_front_page_shows_who_won_newest_first(
+    http: FlaskClient, ada: Any, cup: dict[str, Any], make_spec: Any, play_all: Any
+) -> None:
+    assert "No tournament was played to its end" not in http.get("/").text
+    bots = [each["bot_id"] for each in cup["entrants"]]
+    later = ada.post("/tournaments", make_spec(bots, name="Later cup")).json["id"]
+    play_all()
+    page = http.get("/").text.partition("<h2>Finished</h2>")[2].partition("<h2>")[0]
+    assert page.index("Later cup") < page.index(">Open<")
+    for one in (later, cup["id"]):
+        line = page.partition(f"/tournaments/{one}/standings")[2].partition("</tr>")[0]
+        standings = http.get(f"/api/v1/tournaments/{one}/standings").json["items"]
+        for each in standings:
+            assert (f"{each['name']} v1" in line) == (each["place"] == 1)
+
+
 @pytest.mark.parametrize("path", ["/static/rage.css", "/static/favicon.svg", "/favicon.ico"])
 def test_the_pages_files_are_served(http: FlaskClient, path: str) -> None:
     assert http.get(path).status_code == 200
