@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, func, insert, select, tuple_, update
@@ -97,6 +98,7 @@ def submit(
         "house": False,
     }
     with arena.work() as work:
+        quotas.lock(work, caller)
         quotas.another_bot(arena, work, caller)
         quotas.another_upload(arena, work, caller)
         _insert_bot(work, row)
@@ -273,7 +275,8 @@ def _insert_bot(work: Work, row: dict[str, Any]) -> None:
 
 
 def _add(work: Work, bot_id: str, number: int, kind: str, filename: str, content: bytes) -> str:
-    row = {"id": f"{bot_id}:{number}", "bot_id": bot_id, "number": number, "kind": kind, "filename": filename}
+    file = PurePosixPath(filename.replace("\\", "/")).name  # whatever folder it came from
+    row = {"id": f"{bot_id}:{number}", "bot_id": bot_id, "number": number, "kind": kind, "filename": file}
     digest = hashlib.sha256(content).hexdigest()
     stored = {"sha256": digest, "size": len(content), "code": content, "status": "checking"}
     work.db.execute(insert(version_rows).values({**row, **stored, "created_at": work.now}))
@@ -281,7 +284,7 @@ def _add(work: Work, bot_id: str, number: int, kind: str, filename: str, content
 
 
 def _own(work: Work, caller: Account, bot_id: str) -> "Row[Any]":
-    found = work.db.execute(select(bot_rows).where(bot_rows.c.id == bot_id)).first()
+    found = work.db.execute(select(bot_rows).where(bot_rows.c.id == bot_id).with_for_update()).first()
     if found is None:
         raise NotFound(f"no bot {bot_id}")
     if not caller.may_change(found.owner_id):

@@ -5,9 +5,10 @@ finish it; whatever comes later is refused. After three attempts that ended with
 """
 
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -16,7 +17,7 @@ from sqlalchemy import Row, and_, exists, func, insert, select, update
 from engine.table import Fault, Outcome
 from service import schedule, tournaments
 from service.jobs import PLAY, Job
-from service.tables import entrant, fault, match, seat
+from service.tables import EPOCH, entrant, fault, match, seat
 from service.tables import tournament as tournament_rows
 from service.work import Arena, Work
 
@@ -146,15 +147,26 @@ def _claim(work: Work, worker: str, lease: timedelta) -> Assignment | None:
 
 
 def _tournaments(work: Work) -> "Sequence[Row[Any]]":
-    """Running tournaments with something planned, the one with the fewest matches in play first."""
+    """Running tournaments with something planned, in the order in which they are to be served.
+
+    First the owner with the fewest matches in play, then whoever was served longest ago: neither many
+    tournaments nor a long one give anybody more than a fair share.
+    """
     todo = exists().where(match.c.tournament_id == tournament_rows.c.id, match.c.status == "planned")
-    in_play = (
-        select(func.count())
-        .where(match.c.tournament_id == tournament_rows.c.id, match.c.status == "leased")
-        .scalar_subquery()
-    )
-    query = select(tournament_rows).where(tournament_rows.c.status == "running", todo)
-    return work.db.execute(query.order_by(in_play, tournament_rows.c.started_at, tournament_rows.c.id)).all()
+    found = work.db.execute(select(tournament_rows).where(tournament_rows.c.status == "running", todo)).all()
+    counted = select(match.c.tournament_id, func.count()).where(match.c.status == "leased")
+    in_play = {row[0]: row[1] for row in work.db.execute(counted.group_by(match.c.tournament_id))}
+    burden: Counter[str] = Counter()
+    served: dict[str, datetime] = {}
+    for row in found:
+        burden[row.owner_id] += in_play.get(row.id, 0)
+        served[row.owner_id] = max(served.get(row.owner_id, EPOCH), row.claimed_at or EPOCH)
+
+    def turn(row: "Row[Any]") -> tuple[int, datetime, int, datetime, str]:
+        owner = row.owner_id
+        return burden[owner], served[owner], in_play.get(row.id, 0), row.claimed_at or EPOCH, row.id
+
+    return sorted(found, key=turn)
 
 
 def _leased(work: Work, worker: str, lease: timedelta, of: "Row[Any]", row: "Row[Any]") -> Assignment:
@@ -163,6 +175,7 @@ def _leased(work: Work, worker: str, lease: timedelta, of: "Row[Any]", row: "Row
     times = {"lease_until": work.now + lease, "started_at": work.now}
     key = (match.c.tournament_id == row.tournament_id, match.c.number == row.number)
     work.db.execute(update(match).where(*key).values(**values, **times))
+    work.db.execute(update(tournament_rows).where(tournament_rows.c.id == of.id).values(claimed_at=work.now))
     query = select(entrant.c.number, entrant.c.version_id).where(
         entrant.c.tournament_id == of.id, entrant.c.number.in_(row.entrants)
     )
@@ -236,7 +249,7 @@ def _fault(done: Assignment, ordinal: int, each: Fault) -> dict[str, Any]:
         "trick": each.trick,
         "decision": each.decision,
         "asked": each.asked,
-        "text": each.text,
+        "text": each.text.replace("\0", "\ufffd"),  # PostgreSQL keeps no NUL
         "out": each.out,
         "evidence": dict(each.evidence),
     }

@@ -13,7 +13,7 @@ RANGES = {
     "match_cpu_ms": (100, 600_000),
     "start_ms": (1_000, 30_000),
     "start_cpu_ms": (500, 30_000),
-    "memory_mb": (64, 2_048),
+    "memory_mb": (64, 1_024),
 }
 
 

@@ -19,7 +19,7 @@ def new_id(prefix: str) -> str:
 def name(field: str, value: str) -> str:
     """A name fit to be shown and told apart; raises `Invalid` for `field`."""
     clean = unicodedata.normalize("NFC", value)
-    if len(clean) > LONGEST or not ALLOWED.fullmatch(clean):
+    if len(clean) > LONGEST or len(key(clean)) > 2 * LONGEST or not ALLOWED.fullmatch(clean):
         raise Invalid(
             {
                 field: [

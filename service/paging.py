@@ -60,7 +60,7 @@ def read(cursor: str | None, *kinds: type) -> list[Any] | None:
 def _is(part: object, kind: type) -> bool:
     if kind is int:
         return isinstance(part, int) and not isinstance(part, bool) and abs(part) < 1 << 62
-    return isinstance(part, kind)
+    return isinstance(part, kind) and "\0" not in str(part)
 
 
 def micros(moment: datetime) -> int:

@@ -25,15 +25,20 @@ def of_tournament(db: Connection, tournament_id: str) -> list[Seated]:
 
 
 def of_pool(db: Connection, rules_key: str, players: int) -> Iterator[tuple[str, list[Seated]]]:
-    """For every tournament of a pool, by id: its matches in whole deal groups."""
+    """For every tournament of a pool, by id: its matches that are rated.
+
+    Those in whole deal groups; of a tournament that its owner stopped all, or stopping at the right moment
+    would pick which results count.
+    """
     query = (
-        select(tournament.c.id, tournament.c.duplicate)
+        select(tournament.c.id, tournament.c.duplicate, tournament.c.status)
         .where(tournament.c.rules_key == rules_key, tournament.c.players == players)
         .order_by(tournament.c.id)
     )
     for row in db.execute(query).all():
-        size = players if row.duplicate else 1
-        yield row.id, whole_groups(of_tournament(db, row.id), size)
+        size = 1 if row.status in ("paused", "cancelled") or not row.duplicate else players
+        found = of_tournament(db, row.id)
+        yield row.id, found if size == 1 else whole_groups(found, size)
 
 
 def whole_groups(found: list[Seated], size: int) -> list[Seated]:

@@ -156,6 +156,7 @@ tournament = Table(
     _moment("created_at"),
     _moment("started_at", known=False),
     _moment("finished_at", known=False),
+    _moment("claimed_at", known=False),  # when one of its matches was last given out
     Index("ix_tournament_pool", "rules_key", "players"),
 )
 

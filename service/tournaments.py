@@ -80,6 +80,7 @@ def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Tournament
     """A tournament from a request's body, started at once if its time has come. Raises `Invalid`."""
     made, tournament_id = spec.read(arena, told), names.new_id("t")
     with arena.work() as work:
+        quotas.lock(work, caller)
         quotas.more_matches(arena, work, caller, made.total)
         work.db.execute(insert(rows).values(_row(work, tournament_id, caller, made)))
         listed = enumerate(made.entries)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import or_, select, update
+from sqlalchemy import Select, or_, select, update
 
 from service.jobs import CHECK, Job
 from service.tables import bot, version
@@ -36,6 +36,8 @@ def claim(arena: Arena, version_id: str) -> Trial | None:
     with arena.work() as work:
         free = or_(version.c.lease_until.is_(None), version.c.lease_until < work.now)
         wanted = (version.c.id == version_id, version.c.status == "checking", free)
+        if _owner_is_served(work, version_id):
+            return None
         lease = {"lease_token": token, "lease_until": work.now + LEASE, "attempts": version.c.attempts + 1}
         if not work.db.execute(update(version).where(*wanted).values(lease)).rowcount:
             return None
@@ -43,6 +45,30 @@ def claim(arena: Arena, version_id: str) -> Trial | None:
         query = select(*columns).join(bot, bot.c.id == version.c.bot_id).where(version.c.id == version_id)
         row = work.db.execute(query).one()
     return Trial(version_id, token, row.name, row.filename, row.kind, row.code)
+
+
+def _owner_is_served(work: Work, version_id: str) -> bool:
+    """Whether another check of the same owner is under way: nobody's uploads keep all workers busy."""
+    busy = _checking_of_owner(version_id).where(
+        version.c.lease_until > work.now, version.c.lease_token.is_not(None)
+    )
+    return work.db.execute(busy.limit(1)).first() is not None
+
+
+def _next_of_owner(version_id: str) -> "Select[Any]":
+    return _checking_of_owner(version_id).order_by(version.c.created_at).limit(1)
+
+
+def _checking_of_owner(version_id: str) -> "Select[Any]":
+    """The owner's other versions that are not checked yet."""
+    this = version.alias("this")
+    of_this = select(bot.c.owner_id).join(this, this.c.bot_id == bot.c.id).where(this.c.id == version_id)
+    return (
+        select(version.c.id)
+        .join(bot, bot.c.id == version.c.bot_id)
+        .where(version.c.status == "checking", version.c.id != version_id)
+        .where(bot.c.owner_id == of_this.correlate(None).scalar_subquery())
+    )
 
 
 def record_check(arena: Arena, trial: Trial, *, ready: bool, report: Mapping[str, Any]) -> bool:
@@ -57,6 +83,8 @@ def record_check(arena: Arena, trial: Trial, *, ready: bool, report: Mapping[str
         written = work.db.execute(
             update(version).where(*held).values(**verdict, checked_at=work.now)
         ).rowcount
+        if (following := work.db.scalar(_next_of_owner(trial.version_id))) is not None:
+            work.send(Job(CHECK, (following,)))
     if not written:
         log.warning("late_verdict_refused", version=trial.version_id)
     return bool(written)

@@ -19,6 +19,7 @@ FILES = 2_000
 NAME_BYTES = 255
 PATH_BYTES = 512
 WORDS = 32
+TOML_BYTES = 4 << 10  # a longer one would take long to read
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 ENCRYPTED = 0x1 | 0x40 | 0x2000
 RUN = "bot.toml"
@@ -75,9 +76,11 @@ def entries(content: bytes) -> list[Entry]:
 
 def run_command(text: bytes) -> tuple[str, ...]:
     """The `run` of a bot.toml; raises `Invalid`."""
+    if len(text) > TOML_BYTES:
+        raise _refusal(f"bot.toml: at most {TOML_BYTES >> 10} KiB")
     try:
         run = tomllib.loads(text.decode()).get("run")
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise _refusal(f"bot.toml: {error}") from error
     if not isinstance(run, list) or not run or not all(isinstance(word, str) and word for word in run):
         raise _refusal('bot.toml: needs run = ["python", "main.py"] or run = ["./mybot"]')

@@ -54,6 +54,28 @@ def test_a_check_that_failed_by_our_fault_is_done_again(arena: Arena, author: Ac
     assert trials.claim(arena, f"{made.id}:1") is not None
 
 
+def test_one_check_of_an_owner_is_under_way_at_a_time_and_sends_the_next(
+    arena: Arena, author: Account
+) -> None:
+    first, second = submit(arena, author, "a"), submit(arena, author, "b")
+    other, _ = accounts.register(arena, name="Bob")
+    foreign = submit(arena, other, "c")
+    trial = trials.claim(arena, f"{first.id}:1")
+    assert trial is not None
+    assert trials.claim(arena, f"{second.id}:1") is None
+    assert trials.claim(arena, f"{foreign.id}:1") is not None
+    assert isinstance(arena.queue, InlineQueue)
+    arena.queue.waiting.clear()
+    trials.record_check(arena, trial, ready=True, report={})
+    assert arena.queue.waiting == [Job(CHECK, (f"{second.id}:1",))]
+    assert trials.claim(arena, f"{second.id}:1") is not None
+
+
+def test_an_upload_keeps_its_name_without_its_folder(arena: Arena, author: Account) -> None:
+    made = bots.submit(arena, author, name="x", filename="../../etc/bot.py", content=BOT)
+    assert bots.code(arena, author, made.id, 1).filename == "bot.py"
+
+
 def test_the_report_and_the_code_are_its_owners(arena: Arena, author: Account) -> None:
     made = submit(arena, author)
     trial = trials.claim(arena, f"{made.id}:1")
@@ -136,7 +158,9 @@ def test_pages_hold_each_bot_once_though_others_come_in(arena: Arena, author: Ac
     assert seen == names[::-1]
 
 
-@pytest.mark.parametrize("cursor", ["x", "W10", "bnVsbA", "WzEsMl0", "W3RydWUsICJhIl0", "WzFlOTk5LCAiYSJd"])
+@pytest.mark.parametrize(
+    "cursor", ["x", "W10", "bnVsbA", "WzEsMl0", "W3RydWUsICJhIl0", "WzFlOTk5LCAiYSJd", "WzEsICJcdTAwMDAiXQ"]
+)
 def test_a_cursor_we_never_gave_is_refused(arena: Arena, cursor: str) -> None:
     with pytest.raises(Invalid) as refused:
         bots.bots(arena, cursor=cursor)

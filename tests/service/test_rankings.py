@@ -50,6 +50,19 @@ def test_only_whole_deal_groups_are_rated(arena: Arena, cup: Callable[..., str],
         assert counted == played // 4 * 4
 
 
+def test_stopping_a_tournament_does_not_choose_which_results_count(
+    arena: Arena, author: Account, cup: Callable[..., str], finish: Finish
+) -> None:
+    made = cup(2)
+    for _ in range(6):
+        held = leases.claim(arena, "w")
+        assert held is not None
+        finish(arena, held)
+    tournaments.cancel(arena, author, made)
+    rankings.settle(arena, made)
+    assert rankings.rankings(arena, rules=pool(arena)).matches == 6
+
+
 def test_a_fit_without_new_results_keeps_the_snapshot(
     arena: Arena, cup: Callable[..., str], play_all: PlayAll
 ) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,11 +13,12 @@ from sqlalchemy import select, update
 from engine.bots import NAMES
 from engine.record import Record, verify
 from engine.rules import RuleSet
+from engine.table import Fault, FaultKind, LocalPlayer, play
 from service import accounts, bots, folds, leases, matches, rankings, reap, tables, tournaments
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.jobs import PLAY, InlineQueue
-from service.leases import Assignment
+from service.leases import Assignment, Spent
 from service.work import Arena
 
 Clock = Any  # the one of conftest.py
@@ -216,18 +218,36 @@ def test_a_cancelled_tournament_takes_no_more_results(
         tournaments.start(arena, author, made.id)
 
 
-def test_the_tournament_with_the_fewest_matches_in_play_is_served_first(
+def test_owners_are_served_in_turn_however_many_tournaments_one_has(
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock, finish: Finish
+) -> None:
+    ids = ready_bots(4)
+    for _ in range(3):
+        tournaments.create(arena, author, spec(ids, deals=100))
+    other, _ = accounts.register(arena, name="Bob")
+    small = tournaments.create(arena, other, spec(ids))
+    served = []
+    held = leases.claim(arena, "w")
+    while held is not None and len(served) < 12:
+        served.append(held.tournament_id)
+        clock.turn(1)
+        _, held = finish(arena, held, more=True)
+    assert served.count(small.id) == 6
+    assert len(set(served)) == 4, "an owner's own tournaments take turns too"
+
+
+def test_who_has_less_in_play_is_served_first(
     arena: Arena, author: Account, ready_bots: Ready, clock: Clock
 ) -> None:
     ids = ready_bots(4)
-    big = tournaments.create(arena, author, spec(ids, deals=100))
+    tournaments.create(arena, author, spec(ids, deals=100))
     held = [leases.claim(arena, "w") for _ in range(3)]
+    assert all(held)
     clock.turn(1)
-    small = tournaments.create(arena, author, spec(ids))
-    following = leases.claim(arena, "w")
-    assert {each.tournament_id for each in held if each} == {big.id}
-    assert following is not None
-    assert following.tournament_id == small.id
+    other, _ = accounts.register(arena, name="Bob")
+    small = tournaments.create(arena, other, spec(ids))
+    following = [leases.claim(arena, "w") for _ in range(3)]
+    assert {each.tournament_id for each in following if each} == {small.id}
 
 
 @pytest.mark.parametrize(
@@ -277,6 +297,24 @@ def test_only_its_owner_changes_a_tournament(arena: Arena, author: Account, read
         tournaments.cancel(arena, stranger, made.id)
     with pytest.raises(NotFound):
         tournaments.cancel(arena, author, "t_nothing")
+
+
+def test_a_fault_whose_text_holds_a_nul_is_kept_by_every_database(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    ids = ready_bots(4)
+    tournaments.create(arena, author, spec(ids))
+    held = leases.claim(arena, "w")
+    assert held is not None
+    players = [LocalPlayer(bid=lambda view: 0, play=lambda view: view["legal"][0]) for _ in range(4)]
+    outcome = play(RuleSet.parse(SMALL, 4), players, seed=held.seed)
+    fault = Fault(0, FaultKind.CRASH, 1, 0, 1, "bid", "a\0b", True, {"log_tail": "c\0d"})
+    spent = [Spent(1, 2, 3)] * 4
+    broken = replace(outcome, faults=(fault,))
+    assert leases.finish_and_claim(arena, held, broken, spent, mode="A", worker="w", more=False)[0]
+    whose = ids[held.entrants[0]]
+    (kept,) = matches.faults(arena, author, whose, 1).items
+    assert (kept.text, kept.evidence["log_tail"]) == ("a\ufffdb", "c\0d")
 
 
 def test_a_stored_record_is_small_and_plays_again(

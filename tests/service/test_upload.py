@@ -159,6 +159,8 @@ def test_entries_that_share_their_bytes_are_refused() -> None:
         (b"run = [1]", "needs run"),
         (b"run = [", "bot.toml: "),
         (b"\xff", "bot.toml: "),
+        (b"a=" + b"[" * 2000, "bot.toml: "),
+        (b"a=[" + b"1," * 5000 + b"]", "bot.toml: at most 4 KiB"),
         (b'run = ["bash", "-c", "x"]', 'run starts with "bash"'),
         (b'run = ["/usr/bin/python3"]', 'run starts with "/usr'),
         (b'run = ["./mybot"]', "names mybot, which is not in the archive"),

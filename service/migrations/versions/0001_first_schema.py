@@ -108,6 +108,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("started_at", sa.BigInteger(), nullable=True),
         sa.Column("finished_at", sa.BigInteger(), nullable=True),
+        sa.Column("claimed_at", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(["owner_id"], ["account.id"], name=op.f("fk_tournament_owner_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tournament")),
     )
