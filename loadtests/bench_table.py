@@ -78,7 +78,7 @@ def main() -> None:
 def _table(rounds: int, cpu: Callable[[], float] | None) -> list[tuple[str, str, str]]:
     sandboxes = {}
     with ExitStack() as stack:
-        for name in ("one-shot", "fork-server"):
+        for name in ("one-shot", "fork-server", "landlock"):
             sandboxes[name] = Sandbox.probe(launcher=name)
             stack.callback(sandboxes[name].close)
         fast = sandboxes["fork-server"]
@@ -208,7 +208,7 @@ def _starts(rounds: int, sandboxes: dict[str, Sandbox]) -> list[tuple[str, str, 
                 times[name].append(time.perf_counter() - begin)
     found = {name: statistics.median(each) for name, each in times.items()}
     floor = found.pop("bare")
-    bars = {"one-shot": "<= 2.2", "fork-server": "<= 0.8"}
+    bars = {"one-shot": "<= 2.2", "fork-server": "<= 0.8", "landlock": "<= 1.4"}
     return [
         (
             f"ready / bare Python bot: {name}",
@@ -223,7 +223,7 @@ def _starts(rounds: int, sandboxes: dict[str, Sandbox]) -> list[tuple[str, str, 
 
 
 def _memory(sandboxes: dict[str, Sandbox]) -> list[tuple[str, str, str]]:
-    bars = {"one-shot": "<= 10 MB", "fork-server": "<= 4 MB"}
+    bars = {"one-shot": "<= 10 MB", "fork-server": "<= 4 MB", "landlock": "<= 4 MB"}
     return [
         (f"private memory of an idle seat: {name}", _private(sandbox), bars[name])
         for name, sandbox in sandboxes.items()
@@ -234,7 +234,8 @@ def _private(sandbox: Sandbox) -> str:
     with _seat(sandbox, TRIVIAL) as running:
         _ready((running.stdin, running.stdout))
         outer = getattr(running, "outer", None)
-        top = outer.pid if outer else _above(running._pid())
+        alone = getattr(running, "alone", False)
+        top = outer.pid if outer else running._pid() if alone else _above(running._pid())
         shown = f"{sum(map(_own, _family(top))) / 1024:.1f} MB"
         parents = getattr(sandbox.launcher, "parents", {}).values()
         kept = [sum(map(_own, parent.pids())) / 1024 for parent in parents]

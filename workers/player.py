@@ -187,7 +187,7 @@ class SandboxPlayer:
         try:
             while (line := self._wire.line(min(look, end))) is None:
                 mark = mark or Mark.of(self._running)
-                self._check_start_cpu() if not asked else self._check_cpu(asked)
+                self._check_start_cpu() if not asked else self._check_cpu(asked, self._running.cpu_ns())
                 if time.monotonic() >= end:
                     self._excuse(mark)
                     self._show_line()
@@ -242,11 +242,11 @@ class SandboxPlayer:
         if not _listed(move, question.legal):
             text = f"{_shown(move)} is not legal for {question.kind}"
             self._fault(FaultKind.ILLEGAL, text, answer=line)
-        self._check_cpu(question.number)
+        self._check_cpu(question.number, self.spent.cpu)
         return move
 
-    def _check_cpu(self, decisions: int) -> None:
-        used = (self._running.cpu_ns() - self.spent.start_cpu) // MS
+    def _check_cpu(self, decisions: int, spent_ns: int) -> None:
+        used = (spent_ns - self.spent.start_cpu) // MS
         budget = self._limits.cpu_budget_ms(decisions)
         if used > budget:
             self._show_line()

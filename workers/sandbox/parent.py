@@ -61,9 +61,14 @@ def main() -> None:
 
 
 def _warm(names: list[str]) -> None:
-    """What every bot would import for itself, imported once."""
+    """What every bot would import for itself, imported once.
+
+    `random` would throw dice for its state in every child, twice; the bot's side gives it the match's seed.
+    """
+    register, os.register_at_fork = os.register_at_fork, lambda **_: None
     for name in names:
         importlib.import_module(name)
+    os.register_at_fork = register
     gc.collect()
     gc.freeze()  # or each child's collector would write to, and so copy, every page
 

@@ -82,7 +82,7 @@ ANSWERED = {"clone3": errno.ENOSYS, "futex_waitv": errno.ENOSYS, "ioctl": errno.
 
 # Not allowed, because seats and matches share the files of the root: what marks a file or the page cache
 # (fadvise64, utime…, preadv2 with its look at the cache), counts the host (sysinfo), or wakes a stranger who
-# waits on the same page (a futex that is not private). setsid would earn a bot a share of the core of its own.
+# waits on the same page (a futex that is not private). setsid would earn a bot its own share of the core.
 FUTEX_PRIVATE = 128
 FUTEX_WAITS = [0, 9, 9 | 256]  # waiting for a thread's end is never private; waking others is what could talk
 
