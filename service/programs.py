@@ -39,7 +39,7 @@ def programs(settings: Settings, address: str) -> list[Child]:
     api = [
         *python, "granian", "--interface", "wsgi", "--http", "1", "--log-level", settings.log_level,
         "--host", settings.host, "--port", str(settings.port), "--workers", "1",
-        "--blocking-threads", "32", "--workers-kill-timeout", "2", "--factory", "api.app:create_app",
+        "--blocking-threads", "128", "--workers-kill-timeout", "2", "--factory", "api.app:create_app",
     ]  # fmt: skip
     return [
         Child("players", [*celery, *worker, *players], env, grace=settings.stop_seconds + 1.0),
