@@ -1,8 +1,11 @@
 """The trump pile: what is turned, searched, buried."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from engine.cards import CODES, NO_COLOUR, NOTATION, colour_text
+from engine.cards import CODES, FIRST_COLOUR, NO_COLOUR, NOTATION, colour_text
+from engine.deal import deal
 from engine.pile import Pile
 from engine.switches import Turned
 
@@ -101,3 +104,25 @@ def test_a_copy_is_played_on_alone():
     second.turn()
     assert state(first) == ("[Y3] R1", "Y")
     assert second.colour != NO_COLOUR
+
+
+@given(data=st.data())
+def test_a_dealt_pile_goes_as_one_laid_out_card_by_card(data, rule_sets):
+    rules, players = data.draw(rule_sets)
+    dealt = deal(data.draw(st.binary(min_size=32, max_size=32)), 1, rules, players)
+    lazy = Pile.of(dealt, rules.turned)
+    plain = Pile.opened(list(dealt.pile), rules.turned)
+    for step in data.draw(
+        st.lists(st.sampled_from(["cancel", "turn", "pass over", "search", "look"]), max_size=8)
+    ):
+        assert (lazy.face, lazy.colour, lazy.choices()) == (plain.face, plain.colour, plain.choices())
+        if step == "look":
+            assert lazy.clone().cards == plain.cards
+        for each in (lazy, plain):
+            if step == "cancel":
+                each.cancel()
+            elif step == "search" and each.choices():
+                each.search(each.choices()[-1] - FIRST_COLOUR)
+            elif step in ("turn", "pass over"):
+                each.turn(each.colour if step == "pass over" else NO_COLOUR)
+    assert lazy.cards == plain.cards
