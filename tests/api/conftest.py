@@ -336,7 +336,8 @@ def server(app: Flask, arena: Arena) -> Iterator[str]:
 
 def _pass(arena: Arena, version_id: str) -> None:
     trial = trials.claim(arena, version_id)
-    assert trial is not None
+    if trial is None:
+        return  # its job was sent twice, and the check is done
     good = b"raise" not in trial.code
     report = {"ready": good} if good else {"ready": False, "error": {"message": "it raised", "line": 1}}
     trials.record_check(arena, trial, ready=good, report=report)
