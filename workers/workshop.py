@@ -39,8 +39,10 @@ class Workshop:
         self._teller.start()
 
     def close(self) -> None:
-        """Say goodbye."""
+        """Say goodbye, and leave nothing of the sandbox."""
         self._closing.set()
+        if self._sandbox is not None:
+            self._sandbox.close()
         try:
             presence.gone(self.arena, self.name)
         except ServiceError as error:
