@@ -128,12 +128,12 @@ def test_ten_thousand_samples_contradict_nothing(preset):
 
 
 def small_case() -> Knowledge:
-    """Nine hidden cards: seat 1 has two and no red, seat 2 three and no red or orange, seat 3 two."""
+    """Nine hidden cards: seat 1 has two and no red, seat 2 three and no orange, seat 3 two."""
     match = Match(PRESETS["fundex"], 4, bytes(32))
     known = Knowledge(match.rules, view(match, 0))
     known.bidding, known.faces = False, []
     known.hidden, known.sizes = [0, 1, 16, 17, 32, 33, 48, 205, 205], [0, 2, 3, 2]
-    known.void = [set(), {0}, {0, 1}, set()]
+    known.void = [set(), {0}, {1}, set()]
     return known
 
 
