@@ -24,7 +24,7 @@ from service.screen import Screen
 from service.settings import Settings, SettingsError
 from service.supervisor import WHY_NOT, Supervisor
 
-DEALS = 6
+DEALS = 2  # 40 matches: five tables, each deal from four seats
 CHECK_SECONDS = 120.0
 PLAY_SECONDS = 300.0
 RATE_SECONDS = 30.0
@@ -129,14 +129,14 @@ def _run(supervisor: Supervisor, screen: Screen, *, keep: bool) -> None:
 
 
 def _play(client: Client, screen: Screen) -> None:
-    screen.step("Making an account and uploading four bots")
+    screen.step("Making an account and uploading five bots")
     client.register(f"demo {secrets.token_hex(3)}")
     bots = _upload(client)
     screen.step("Checking the bots in the sandbox")
     for bot in bots:
         _check(client, bot)
     screen.settle()
-    screen.line("Four bots were uploaded and passed their check.")
+    screen.line("Five bots were uploaded and passed their check.")
     made = client.create_tournament(
         name="Demo", entrants=[bot["id"] for bot in bots], players=4, deals=DEALS, duplicate=True
     )

@@ -57,8 +57,8 @@ def until_it_goes_on(client: Client, tournament_id: str) -> None:
 def test_every_match_is_played_once_though_everything_is_killed_in_turn(service: Supervisor) -> None:
     client = Client(service.address)
     client.register("organiser")
-    bots = [bot["id"] for bot in client.bots(owner="house")]
-    made = client.create_tournament(name="Storm", entrants=bots[:3], players=3, deals=60)
+    bots = [bot["id"] for bot in client.bots(owner="house") if bot["name"] != "montecarlo"]
+    made = client.create_tournament(name="Storm", entrants=bots, players=3, deals=60)
     until_it_goes_on(client, made["id"])
     redis.Redis.from_url(service.settings.client_url).flushall()
     until_it_goes_on(client, made["id"])
