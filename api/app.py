@@ -35,6 +35,7 @@ HEADERS = {
     ),
 }
 
+METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"})
 logger = structlog.get_logger("api")
 
 
@@ -113,7 +114,8 @@ def _cache_control(answer: Response) -> str:
 def _note(answer: Response) -> None:
     seconds = time.perf_counter() - g.began
     endpoint = request.endpoint or "none"
+    method = request.method if request.method in METHODS else "other"  # anything may be asked with anything
     figures: ops.Figures = current_app.extensions["figures"]
-    figures.note(request.method, endpoint, answer.status_code, seconds)
+    figures.note(method, endpoint, answer.status_code, seconds)
     facts: dict[str, Any] = {"method": request.method, "path": request.path, "status": answer.status_code}
     logger.info("request", **facts, endpoint=endpoint, ms=round(1000 * seconds, 1))

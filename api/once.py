@@ -8,7 +8,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
@@ -18,11 +18,12 @@ from flask import Response, current_app, make_response, request
 
 from api.context import arena, caller
 from service import idempotency
-from service.errors import Conflict, Invalid
+from service.errors import Conflict, Invalid, Unavailable
 from service.idempotency import KEPT, Answer
 from service.work import Arena
 
 HEADER = "Idempotency-Key"
+REGISTERING = "accounts.register"  # its answer holds a token, which the database never may
 LONGEST = 200
 UNGUESSABLE = 16  # characters a stranger's key needs
 MOST_STRANGERS = 1000
@@ -41,8 +42,13 @@ def once(view: Callable[..., Any]) -> Callable[..., Any]:
             return view(*args, **kwargs)
         _check(key)
         who = caller()
-        memory: Memory = _Kept(arena(), who.id) if who else current_app.extensions["strangers"]
-        with _alone(who.id if who else "", key):
+        whose = who.id if who else ""
+        memory: Memory = current_app.extensions["strangers"]
+        if who and request.endpoint != REGISTERING:
+            memory = _Kept(arena(), who.id)
+        elif who:
+            key = f"{whose} {key}"
+        with _alone(whose, key):
             return _answer(memory, key, lambda: make_response(view(*args, **kwargs)))
 
     return answered
@@ -65,7 +71,8 @@ def _answer(memory: Memory, key: str, act: Callable[[], Response]) -> Response:
         return Response(known.body, status=known.status, content_type="application/json")
     answer = act()
     if answer.status_code < 300:
-        memory.keep(key, mark, Answer(answer.status_code, answer.get_data()))
+        with suppress(Unavailable):  # what was done was done: no answer may ask to do it again
+            memory.keep(key, mark, Answer(answer.status_code, answer.get_data()))
     return answer
 
 

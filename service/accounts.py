@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -10,11 +11,11 @@ from sqlalchemy import Row, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from service import names
-from service.errors import Conflict, Forbidden, NotFound, Unauthorized
+from service.errors import Conflict, Forbidden, NotFound, Unauthorized, Unavailable
 from service.tables import account, token
 from service.work import Arena, Work
 
-HOUSE = "house"
+HOUSE, ADMIN = "house", "admin"  # accounts of our own, not to be registered by others
 SEEN_EVERY = timedelta(minutes=1)
 
 
@@ -51,6 +52,8 @@ def register(
     invited = by is not None and by.admin
     if not invited and (not arena.settings.open_registration or role is not Role.AUTHOR):
         raise Forbidden("accounts are made by the operator here: rage-admin accounts create NAME")
+    if not invited and names.key(name) in (HOUSE, ADMIN):
+        raise Conflict(f"the name {name} is taken; choose another")
     with arena.work() as work:
         return create(work, name=name, role=role)
 
@@ -130,7 +133,7 @@ def ensure_admin(arena: Arena) -> str | None:
         admins = select(func.count()).select_from(account).where(account.c.role == Role.ADMIN)
         if work.db.scalar(admins):
             return None
-        return create(work, name="admin", role=Role.ADMIN)[1]
+        return create(work, name=ADMIN, role=Role.ADMIN)[1]
 
 
 def by_name(work: Work, name: str) -> Account | None:
@@ -154,5 +157,5 @@ def _seen(arena: Arena, secret: str, last: datetime | None) -> None:
     if last is not None and now - last < SEEN_EVERY:
         return
     stale = or_(token.c.last_used_at.is_(None), token.c.last_used_at < now)
-    with arena.work() as work:
+    with suppress(Unavailable), arena.work() as work:  # a note, for which no read shall fail
         work.db.execute(update(token).where(token.c.hash == _hash(secret), stale).values(last_used_at=now))

@@ -15,7 +15,7 @@ from service import accounts, names, paging, quotas, upload
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
 from service.jobs import CHECK, Job
-from service.paging import Page
+from service.paging import Micros, Page
 from service.tables import account
 from service.tables import bot as bot_rows
 from service.tables import version as version_rows
@@ -135,7 +135,7 @@ def bots(
     """Bots, newest first; `owner` and `name` are names, `name` matches a part of one."""
     key = (bot_rows.c.created_at, bot_rows.c.id)
     query = _select_bots().order_by(*(column.desc() for column in key)).limit(limit + 1)
-    if (after := paging.read(cursor, int, str)) is not None:
+    if (after := paging.read(cursor, Micros, str)) is not None:
         query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
     if owner is not None:
         query = query.where(account.c.name_key == names.key(owner))
@@ -242,16 +242,19 @@ def ensure_house(arena: Arena) -> None:
 
 
 def _ensure_house_bot(work: Work, keeper: str, name: str, content: bytes) -> None:
-    query = select(bot_rows.c.id).where(bot_rows.c.name_key == names.key(name), bot_rows.c.house)
+    filename, ours = f"{name}.py", [name, f"house {name}"]
+    query = select(bot_rows.c.id).where(bot_rows.c.name_key.in_(ours), bot_rows.c.house)
     bot_id = work.db.scalar(query)
     if bot_id is None:
         bot_id = names.new_id("bot")
+        if work.db.scalar(select(bot_rows.c.id).where(bot_rows.c.name_key == name)) is not None:
+            name = ours[1]  # an author was first
         row = {"id": bot_id, "owner_id": keeper, "name": name, "name_key": names.key(name), "house": True}
         _insert_bot(work, {**row, "description": "a house bot", "public_source": True})
     known = select(version_rows.c.number, version_rows.c.sha256).where(version_rows.c.bot_id == bot_id)
     newest = max(work.db.execute(known).all(), default=None)
     if newest is None or newest.sha256 != hashlib.sha256(content).hexdigest():
-        made = _add(work, bot_id, newest.number + 1 if newest else 1, "py", f"{name}.py", content)
+        made = _add(work, bot_id, newest.number + 1 if newest else 1, "py", filename, content)
         ready = {"status": "ready", "checked_at": work.now}
         work.db.execute(update(version_rows).where(version_rows.c.id == made).values(ready))
 

@@ -105,7 +105,7 @@ def events_since(arena: Arena, tournament_id: str, after: str | None = None) -> 
 
     The last two are told every time, with the id of the last result; a listener drops what it knows.
     """
-    start = paging.read(after, int, int) or [0, -1]
+    start = paging.read(after, paging.Micros, int) or [0, -1]
     told = tournaments.tournament(arena, tournament_id)
     with arena.read() as db:
         found = _finished_after(db, tournament_id, start)

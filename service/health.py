@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from service import presence
 from service.errors import ServiceError
@@ -31,9 +32,9 @@ def ready(arena: Arena) -> Health:
     try:
         with arena.read() as db:
             there = presence.workers(db, arena.clock())
-    except ServiceError as error:
+    except (ServiceError, SQLAlchemyError) as error:  # away, or never migrated
         database = "away"
-        trouble.append(str(error))
+        trouble.append(str(error).splitlines()[0])
     try:
         arena.queue.depth(PLAY)
     except ConnectionError as error:

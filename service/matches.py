@@ -11,7 +11,7 @@ from engine.record import Record
 from service import paging, tournaments
 from service.accounts import Account
 from service.errors import Conflict, NotFound
-from service.paging import Page
+from service.paging import Micros, Page
 from service.tables import bot, fault, seat, version
 from service.tables import match as rows
 from service.tables import tournament as tournament_rows
@@ -130,7 +130,7 @@ def faults(
     arena: Arena, caller: Account, bot_id: str, number: int, *, limit: int = 50, cursor: str | None = None
 ) -> Page[BotFault]:
     """What went wrong with a version in matches, newest match first; for its owner."""
-    after = paging.read(cursor, int, str, int, int)
+    after = paging.read(cursor, Micros, str, int, int)
     with arena.read() as db:
         query = select(bot.c.owner_id).join(version, version.c.bot_id == bot.c.id)
         owner = db.scalar(query.where(bot.c.id == bot_id, version.c.number == number))

@@ -17,6 +17,10 @@ T = TypeVar("T")
 MOST = 200
 
 
+class Micros(int):
+    """The kind of a cursor's part that is a time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
     """Some of a list; `next` is the cursor of what follows, None at the end."""
@@ -58,8 +62,9 @@ def read(cursor: str | None, *kinds: type) -> list[Any] | None:
 
 
 def _is(part: object, kind: type) -> bool:
-    if kind is int:
-        return isinstance(part, int) and not isinstance(part, bool) and abs(part) < 1 << 62
+    if kind in (int, Micros):
+        most = 1 << (62 if kind is Micros else 31)
+        return isinstance(part, int) and not isinstance(part, bool) and abs(part) < most
     return isinstance(part, kind) and "\0" not in str(part)
 
 

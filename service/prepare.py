@@ -4,7 +4,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service import accounts, bots, tables
 from service.checks import Unfit
-from service.errors import Unavailable
+from service.errors import ServiceError
 from service.jobs import InlineQueue
 from service.settings import Settings, hidden
 from service.work import Arena
@@ -21,7 +21,7 @@ def prepare(settings: Settings, *, house: bool) -> str | None:
         if house:
             bots.ensure_house(arena)
         return accounts.ensure_admin(arena)  # last: its token must not get lost over another's failure
-    except (SQLAlchemyError, Unavailable) as error:
+    except (SQLAlchemyError, ServiceError) as error:
         reason = str(error.__cause__ or error).splitlines()[0]
         raise Unfit(
             f"The database {hidden(settings.database_url)} cannot be used: {reason}. See RAGE_DATABASE_URL."

@@ -145,13 +145,13 @@ def refit(arena: Arena, rules_key: str, players: int) -> bool:
     with arena.read() as db:
         games = [game for found in results.of_pool(db, rules_key, players) for game in _games(*found)]
         last = db.execute(_newest(rules_key, players)).first()
-    if not games or (last is not None and last.matches == len(games)):
+    if len(games) == (last.matches if last else 0):
         return False
     lines = [_line(rated) for rated in numbers.elo(games)]
     with arena.work() as work:
-        now_last = work.db.execute(_newest(rules_key, players)).first()
-        if now_last is not None and now_last.matches >= len(games):
-            return False  # somebody else was quicker, and knows as much
+        newest = work.db.execute(_newest(rules_key, players)).first()
+        if (newest and newest.id) != (last and last.id):
+            return False  # somebody else was quicker
         _store(work, rules_key, players, len(games), lines)
     log.info("ratings_fitted", rules=rules_key, players=players, matches=len(games), bots=len(lines))
     return True
@@ -166,10 +166,9 @@ def _store(work: Work, rules_key: str, players: int, matches: int, lines: list[d
     made = work.db.execute(insert(snapshot).values(**row, created_at=work.now))
     (snapshot_id,) = made.inserted_primary_key or (None,)
     kept = ("version_id", "rating", "low", "high", "matches", "provisional")
-    work.db.execute(
-        insert(rating),
-        [{"snapshot_id": snapshot_id, **{name: line[name] for name in kept}} for line in lines],
-    )
+    points = [{"snapshot_id": snapshot_id, **{name: line[name] for name in kept}} for line in lines]
+    if points:  # a pool may have lost all it had
+        work.db.execute(insert(rating), points)
 
 
 def _line(rated: numbers.Rated) -> dict[str, Any]:

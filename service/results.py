@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Connection, Row, Select, select
 
 from service.standings import Result
 from service.tables import entrant, match, seat, tournament
@@ -47,17 +47,6 @@ def whole_groups(found: list[Seated], size: int) -> list[Seated]:
     for each in found:
         played[each.result.group] = played.get(each.result.group, 0) + 1
     return [each for each in found if played[each.result.group] == size]
-
-
-def count_done(db: Connection, rules_key: str, players: int) -> int:
-    """Finished matches of a pool, whole groups or not."""
-    query = (
-        select(func.count())
-        .select_from(match)
-        .join(tournament, tournament.c.id == match.c.tournament_id)
-        .where(tournament.c.rules_key == rules_key, tournament.c.players == players, match.c.status == "done")
-    )
-    return db.scalar(query) or 0
 
 
 def _select() -> "Select[Any]":

@@ -20,7 +20,8 @@ MANUAL = "manual"
 FORMATS = ("round_robin",)
 MOST_ENTRANTS = 500
 MOST_DEALS = 10_000
-MOST_MEETINGS = 16
+MOST_MEETINGS = 4
+LARGE_TABLE, MOST_AT_LARGE = 8, 60  # above eight seats the search for a fair schedule takes long
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ def _read(arena: Arena, db: Connection, told: Mapping[str, Any]) -> Spec:
         wrong["entrants"] = [
             f"a table of {players} needs at least {players} entrants, here are {len(entries)}"
         ]
+    if players > LARGE_TABLE and len(entries) > MOST_AT_LARGE:
+        wrong["entrants"] = [f"at tables of more than {LARGE_TABLE} at most {MOST_AT_LARGE} may enter"]
     if wrong:
         raise Invalid(wrong)
     total = _total(len(entries), players, meetings, deals, values)

@@ -14,7 +14,7 @@ from service import names, paging, quotas, schedule, spec
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, NotFound
 from service.jobs import PLAY, SETTLE, Job
-from service.paging import Page
+from service.paging import Micros, Page
 from service.tables import account, bot, entrant, match, version
 from service.tables import tournament as rows
 from service.work import Arena, Work
@@ -100,7 +100,7 @@ def tournaments(
     """Tournaments, newest first, without their entrants."""
     key = (rows.c.created_at, rows.c.id)
     query = _select().order_by(*(column.desc() for column in key)).limit(limit + 1)
-    if (after := paging.read(cursor, int, str)) is not None:
+    if (after := paging.read(cursor, Micros, str)) is not None:
         query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
     if status is not None:
         query = query.where(rows.c.status == status)
@@ -188,7 +188,8 @@ def end(work: Work, tournament_id: str, status: str, reason: str | None = None) 
     left = and_(match.c.tournament_id == tournament_id, match.c.status.in_(("planned", "leased")))
     work.db.execute(update(match).where(left).values(status="void", lease_token=None, lease_until=None))
     over = {"status": status, "reason": reason, "finished_at": work.now}
-    work.db.execute(update(rows).where(rows.c.id == tournament_id).values(over))
+    this = (rows.c.id == tournament_id, rows.c.status.not_in(OVER))  # an end is final
+    work.db.execute(update(rows).where(*this).values(over))
     work.send(Job(SETTLE, (tournament_id,)))
 
 

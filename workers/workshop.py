@@ -41,6 +41,8 @@ class Workshop:
     def close(self) -> None:
         """Say goodbye, and leave nothing of the sandbox."""
         self._closing.set()
+        if self._teller.is_alive():  # or it would speak up again after the goodbye
+            self._teller.join(TELL_SECONDS)
         if self._sandbox is not None:
             self._sandbox.close()
         try:
@@ -66,9 +68,8 @@ class Workshop:
 
     def _tell(self) -> None:
         while True:
-            mode, detail = self._state()
             try:
-                presence.here(self.arena, self.name, mode, detail)
+                presence.here(self.arena, self.name, *self._state())
             except Exception as error:  # whatever it is, the next try may go better
                 log.warning("presence_not_told", error=str(error))
             if self._closing.wait(TELL_SECONDS):

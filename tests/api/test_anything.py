@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from flask.testing import FlaskClient
@@ -121,4 +122,4 @@ def test_any_parameters_and_headers(
 @given(path=st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_path(open_http: FlaskClient, path: str) -> None:
     for prefix in ("/", "/api/v1/bots/", "/api/v1/matches/", "/api/v1/tournaments/", "/static/"):
-        assert open_http.get(prefix + path).status_code < 500
+        assert open_http.get(prefix + quote(path)).status_code < 500

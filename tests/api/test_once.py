@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import text
 
 KEY = "a key nobody guesses"
 
@@ -13,6 +14,14 @@ def test_a_tournament_is_made_once_for_one_key(ada: Any, ready_bots: list[str], 
     first, again = ada.post("/tournaments", spec, key="k"), ada.post("/tournaments", spec, key="k")
     assert (again.status_code, again.get_json()) == (201, first.get_json())
     assert len(ada.get("/tournaments").get_json()["items"]) == 1
+
+
+def test_no_token_is_kept_in_the_database(ada: Any, arena: Any) -> None:
+    made = ada.post("/accounts", {"name": "friend of ada"}, key=KEY)
+    again = ada.post("/accounts", {"name": "friend of ada"}, key=KEY)
+    assert again.get_json() == made.get_json()
+    with arena.read() as db:
+        assert db.execute(text("SELECT count(*) FROM answer")).scalar() == 0
 
 
 def test_another_body_under_the_key_is_a_conflict(ada: Any, ready_bots: list[str], make_spec: Any) -> None:

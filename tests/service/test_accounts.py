@@ -56,6 +56,13 @@ def test_an_impossible_name_is_refused_by_field(arena: Arena, name: str) -> None
     assert list(refused.value.errors) == ["name"]
 
 
+@pytest.mark.parametrize("name", ["house", "Admin"])
+def test_our_own_accounts_names_are_not_given_away(arena: Arena, name: str) -> None:
+    with pytest.raises(Conflict):
+        accounts.register(arena, name=name)
+    assert accounts.ensure_admin(arena) is not None
+
+
 def test_only_an_admin_makes_admins(arena: Arena) -> None:
     with pytest.raises(Forbidden):
         accounts.register(arena, name="Eve", role=Role.ADMIN)

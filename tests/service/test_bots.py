@@ -167,6 +167,15 @@ def test_a_cursor_we_never_gave_is_refused(arena: Arena, cursor: str) -> None:
     assert list(refused.value.errors) == ["cursor"]
 
 
+def test_a_house_bot_whose_name_is_taken_gets_another(arena: Arena, author: Account) -> None:
+    submit(arena, author, "random")
+    bots.ensure_house(arena)
+    bots.ensure_house(arena)
+    assert {each.name for each in bots.bots(arena, owner="house").items} == {
+        "house random" if name == "random" else name for name in NAMES
+    }
+
+
 def test_the_house_bots_are_installed_once_and_ready(arena: Arena) -> None:
     bots.ensure_house(arena)
     bots.ensure_house(arena)

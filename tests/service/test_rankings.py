@@ -63,6 +63,26 @@ def test_stopping_a_tournament_does_not_choose_which_results_count(
     assert rankings.rankings(arena, rules=pool(arena)).matches == 6
 
 
+def test_a_rating_takes_back_what_no_longer_counts(
+    arena: Arena, author: Account, cup: Callable[..., str], finish: Finish
+) -> None:
+    made = cup(1)
+    for _ in range(3):
+        held = leases.claim(arena, "w")
+        assert held is not None
+        finish(arena, held)
+    tournaments.pause(arena, author, made)
+    rankings.settle(arena, made)
+    assert rankings.rankings(arena, rules=pool(arena)).matches == 3
+    tournaments.resume(arena, author, made)
+    for _ in range(leases.MOST_ATTEMPTS):
+        held = leases.claim(arena, "w")
+        assert held is not None
+        leases.give_back(arena, held, "fire")
+    rankings.settle(arena, made)
+    assert rankings.rankings(arena, rules=pool(arena)).items == []
+
+
 def test_a_fit_without_new_results_keeps_the_snapshot(
     arena: Arena, cup: Callable[..., str], play_all: PlayAll
 ) -> None:

@@ -258,7 +258,8 @@ def test_who_has_less_in_play_is_served_first(
         ({"players": 9}, {"players"}),
         ({"players": True}, {"players"}),
         ({"deals": 0}, {"deals"}),
-        ({"deals": 10_000, "meetings": 16}, {"deals"}),
+        ({"deals": 10_000, "meetings": 4, "players": 2}, {"deals"}),
+        ({"meetings": 5}, {"meetings"}),
         ({"rules": {"preset": "poker"}}, {"rules.preset"}),
         ({"rules": {"preset": "fundex", "hand_sizes": [0]}}, {"rules.hand_sizes"}),
         ({"rules": {"preset": "fundex", "teams": "2+2"}}, {"rules.teams"}),
@@ -281,6 +282,26 @@ def test_bad_input_names_every_field_and_writes_nothing(
         tournaments.create(arena, author, {**spec(ids), **changes})
     assert set(refused.value.errors) == fields
     assert tournaments.tournaments(arena).items == []
+
+
+def test_what_was_cancelled_is_never_called_finished(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4)))
+    tournaments.cancel(arena, author, made.id)
+    with arena.work() as work:
+        tournaments.end(work, made.id, "finished")
+    over = tournaments.tournament(arena, made.id)
+    assert (over.status, over.reason) == ("cancelled", "cancelled by Ada")
+
+
+def test_large_tables_of_many_are_refused_before_the_search(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    told = spec(ready_bots(61), players=11, rules={"preset": "challenge", "hand_sizes": [1]})
+    with pytest.raises(Invalid) as refused:
+        tournaments.create(arena, author, told)
+    assert set(refused.value.errors) == {"entrants"}
 
 
 def test_an_entrant_named_twice_is_refused(arena: Arena, author: Account, ready_bots: Ready) -> None:
