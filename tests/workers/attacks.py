@@ -110,7 +110,7 @@ ATTACKS = [
         "ponder on others' time",
         "def burn():\n    while True:\n        pass\n"
         "for _ in range(8):\n    threading.Thread(target=burn, daemon=True).start()",
-        "timeout",
+        "timeout -",  # a quick match may be over before the bank is used up
     ),
     Attack("late answer", "time.sleep(0.7)", "timeout", False),
     # output

@@ -224,7 +224,7 @@ def play(view):
     slow = (
         "import time\ndef bid(view):\n    time.sleep(0.6)\n    return 0\ndef play(v): return v['legal'][0]\n"
     )
-    limits = Limits(decision_ms=1000, decision_cpu_ms=1, bank_cpu_ms=300)
+    limits = Limits(decision_ms=1000, decision_cpu_ms=1, bank_cpu_ms=100)
     faults = table(source, slow, limits=limits).outcome.faults
     assert [(fault.seat, str(fault.kind), fault.out) for fault in faults] == [(0, "timeout", True)]
     assert faults[0].evidence["limit"]["cpu_ms"] < faults[0].evidence["used"]["cpu_ms"]
