@@ -58,6 +58,18 @@ def test_the_bot_passes_the_check_and_plays_at_home(folder: Path) -> None:
     assert all(name in told for name in ("mybot", "counter", "cautious", "random"))
 
 
+def test_the_demo_plays_to_final_standings_and_leaves_nothing(tmp_path: Path) -> None:
+    place = {"TMPDIR": str(tmp_path), "PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [RAGE, "demo"], env=place, cwd=tmp_path, capture_output=True, text=True, timeout=250, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    standings, _, ratings = done.stdout.partition("Standings")[2].partition("Ratings so far")
+    for name in ("montecarlo", "counter", "cautious", "random", "ten lines"):
+        assert name in standings and name in ratings
+    assert [path.name for path in tmp_path.glob("rage-demo-*")] == []
+
+
 def test_the_requests_work_one_after_another(folder: Path, service: Supervisor) -> None:
     script = block("bash", "curl").replace("http://127.0.0.1:8000", service.address)
     told = shell(script, folder)

@@ -109,8 +109,9 @@ ATTACKS = [
     Attack(
         "ponder on others' time",
         "def burn():\n    while True:\n        pass\n"
-        "for _ in range(8):\n    threading.Thread(target=burn, daemon=True).start()",
-        "timeout -",  # a quick match may be over before the bank is used up
+        "for _ in range(8):\n    threading.Thread(target=burn, daemon=True).start()\n"
+        "while time.process_time() < 0.5:\n    time.sleep(0.01)",  # or a quick match would be over before
+        "timeout",
     ),
     Attack("late answer", "time.sleep(0.7)", "timeout", False),
     # output
