@@ -14,14 +14,37 @@ Row = Mapping[str, Any]
 def standings(rows: Sequence[Row]) -> None:
     """Who stands where."""
     columns = (Column("place", True), Column("bot"), Column("points", True), Column("a match", True),
-               Column("won", True), Column("exact bids", True), Column("faults", True),
-               Column("matches", True))  # fmt: skip
+               Column("dealt", True), Column("earned", True), Column("won", True), Column("bids", True),
+               Column("faults", True), Column("matches", True))  # fmt: skip
     table(columns, [_standing(row) for row in rows], empty="nothing was played yet")
 
 
 def _standing(row: Row) -> list[object]:
-    return [row["place"], named(row), row["points"], f"{row['average']:.1f}", row["wins"],
-            row["exact_bids"], row["faults"], row["matches"]]  # fmt: skip
+    return [row["place"], named(row), row["points"], f"{row['average']:.1f}", tenth(row["dealt"]),
+            tenth(row["earned"], "+"), row["wins"], percent(row["bid_accuracy"]), row["faults"],
+            row["matches"]]  # fmt: skip
+
+
+def tenth(value: float | None, sign: str = "") -> str:
+    """A number with one decimal, `sign` "+" shows that of positive ones too; nothing for none."""
+    return "" if value is None else f"{value:{sign}.1f}"
+
+
+def percent(share: float | None) -> str:
+    """A share in whole percent; nothing for none."""
+    return "" if share is None else f"{100 * share:.0f} %"
+
+
+def crosstable(rows: Sequence[Row]) -> None:
+    """Every pair that met."""
+    columns = (Column("bot"), Column("against"), Column("matches", True), Column("points ahead", True),
+               Column("ahead", True), Column("behind", True), Column("level", True))  # fmt: skip
+    shown = [
+        [row["a_name"], row["b_name"], row["games"], tenth(row["difference"], "+"), row["wins_a"],
+         row["wins_b"], row["ties"]]
+        for row in rows if row["games"]
+    ]  # fmt: skip
+    table(columns, shown, empty="nobody has met yet")
 
 
 def rankings(ranking: Row) -> None:

@@ -31,7 +31,9 @@ def table(name: str, shape: type[Schema], items: Iterable[Any]) -> Response:
 
 
 def cell(value: object) -> object:
-    """A value as a spreadsheet may have it: text that it would take for a formula gets a quote before it."""
+    """A value as a spreadsheet may have it: lists by spaces, a quote before what looks like a formula."""
+    if isinstance(value, list):
+        return " ".join(map(str, value))
     if isinstance(value, str) and value.startswith(FORMULA):
         return "'" + value
     return "" if value is None else value

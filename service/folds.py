@@ -5,7 +5,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select, tuple_
 
-from service import paging, results, tournaments
+from engine.rules import RuleSet
+from service import luck, paging, results, tournaments
 from service import standings as numbers
 from service.errors import NotFound
 from service.tables import match, seat
@@ -18,7 +19,12 @@ EVENTS = 200  # results told at once; the next call tells what follows
 
 @dataclass(frozen=True, slots=True)
 class StandingRow:
-    """A line of the standings; entrants that are level share a place. Only whole deal groups count."""
+    """A line of the standings; entrants that are level share a place. Only whole deal groups count.
+
+    `places`: how often it came first, second, …; `bid_accuracy`: the share of bids made exactly. Points
+    a match: `average` = `dealt` (what the average holder of the same cards took) + `earned`; `swing` is how
+    far the cards moved one match. These three are None where deals are not played from every seat.
+    """
 
     place: int
     entrant: int
@@ -29,8 +35,14 @@ class StandingRow:
     average: float
     wins: int
     exact_bids: int
+    bid_accuracy: float | None
     faults: int
+    outs: int
     matches: int
+    places: list[int]
+    dealt: float | None
+    earned: float | None
+    swing: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +71,16 @@ class Event:
 
 def standings_of(arena: Arena, tournament_id: str) -> list[StandingRow]:
     """Who stands where, while it is running too."""
-    listed, found, size = _played(arena, tournament_id)
-    rows = []
-    for row in numbers.standings(len(listed), found, size):
-        who = listed[row.entrant]
-        rows.append(
-            StandingRow(
-                place=row.place,
-                entrant=row.entrant,
-                bot_id=who.bot_id,
-                version=who.version,
-                name=who.name,
-                points=row.points,
-                average=row.average,
-                wins=row.wins,
-                exact_bids=row.exact_bids,
-                faults=row.faults,
-                matches=row.matches,
-            )
-        )
-    return rows
+    played = _played(arena, tournament_id)
+    lines = numbers.standings(len(played.entrants), played.results, played.group_size)
+    shares = luck.totals(played.whole()) if played.duplicate else {}
+    return [_line(line, played, shares.get(line.entrant)) for line in lines]
 
 
 def crosstable_of(arena: Arena, tournament_id: str) -> list[PairRow]:
     """Every pair of entrants that met."""
-    listed, found, size = _played(arena, tournament_id)
+    played = _played(arena, tournament_id)
+    listed = played.entrants
     return [
         PairRow(
             a=row.a,
@@ -96,7 +93,7 @@ def crosstable_of(arena: Arena, tournament_id: str) -> list[PairRow]:
             wins_b=row.wins_b,
             ties=row.ties,
         )
-        for row in numbers.crosstable(len(listed), found, size)
+        for row in numbers.crosstable(len(listed), played.results, played.group_size)
     ]
 
 
@@ -123,15 +120,46 @@ def over(events: list[Event]) -> bool:
     return events[-1].data["status"] in OVER and len(events) < EVENTS
 
 
-def _played(arena: Arena, tournament_id: str) -> tuple[list[Entrant], list[numbers.Result], int]:
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """A tournament's entrants and finished matches; `bids` are those of one match."""
+
+    entrants: list[Entrant]
+    results: list[numbers.Result]
+    group_size: int
+    duplicate: bool
+    bids: int
+
+    def whole(self) -> list[numbers.Result]:
+        return numbers.whole_groups(self.results, self.group_size)
+
+
+def _played(arena: Arena, tournament_id: str) -> _Played:
     with arena.read() as db:
         query = select(tournament_rows).where(tournament_rows.c.id == tournament_id)
         row = db.execute(query).first()
         if row is None:
             raise NotFound(f"no tournament {tournament_id}")
         listed = tournaments.entrants(db, tournament_id)
-        found = results.of_tournament(db, tournament_id)
-    return listed, [each.result for each in found], row.players if row.duplicate else 1
+        found = [each.result for each in results.of_tournament(db, tournament_id)]
+    bids = len(RuleSet.parse(row.rules, row.players).rounds(row.players))
+    return _Played(listed, found, row.players if row.duplicate else 1, row.duplicate, bids)
+
+
+def _line(line: numbers.Standing, played: _Played, share: luck.Dealt | None) -> StandingRow:
+    who, bids = played.entrants[line.entrant], line.matches * played.bids
+    same = ("place", "entrant", "points", "average", "wins", "exact_bids", "faults", "outs", "matches")
+    return StandingRow(
+        **{name: getattr(line, name) for name in same},
+        bot_id=who.bot_id,
+        version=who.version,
+        name=who.name,
+        bid_accuracy=line.exact_bids / bids if bids else None,
+        places=list(line.places),
+        dealt=share.dealt if share else None,
+        earned=share.earned if share else None,
+        swing=share.swing if share else None,
+    )
 
 
 def _finished_after(db: Connection, tournament_id: str, start: list[Any]) -> "list[Row[Any]]":

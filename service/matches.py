@@ -1,14 +1,14 @@
 """Matches as people see them: who sat where, what came out, the whole record, and what went wrong."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, select, tuple_
 
 from engine.record import Record
-from service import paging, tournaments
+from service import luck, paging, tournaments
 from service.accounts import Account
 from service.errors import Conflict, NotFound
 from service.paging import Micros, Page
@@ -25,7 +25,11 @@ RESULT = ("score", "counted", "exact_bids", "place", "out", "faults", "cpu_ms", 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One seat; what came out is None until the match is done."""
+    """One seat; what came out is None until the match is done.
+
+    Its points above the mean of its table are `luck` (its cards', by what all made of them who held them) +
+    `earned`: known for a match asked for alone, once its deal was played from every seat.
+    """
 
     seat: int
     entrant: int
@@ -41,6 +45,8 @@ class Seat:
     cpu_ms: int | None = None
     wall_ms: int | None = None
     memory_kb: int | None = None
+    luck: float | None = None
+    earned: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +109,8 @@ def match(arena: Arena, match_id: str) -> Match:
         key = (fault.c.tournament_id == row.tournament_id, fault.c.number == row.number)
         columns = (fault.c.seat, fault.c.kind, fault.c.round, fault.c.decision, fault.c.out)
         told = db.execute(select(*columns).where(*key).order_by(fault.c.ordinal))
-        return _shape(row, seats, [dict(each._mapping) for each in told])
+        faults = [dict(each._mapping) for each in told]
+        return _shape(row, _shared(db, row, seats), faults)
 
 
 def record(arena: Arena, match_id: str) -> dict[str, Any]:
@@ -196,6 +203,26 @@ def _seats(db: Connection, tournament_id: str, found: "Sequence[Row[Any]]") -> d
 def _seat(place: int, who: Entrant, result: "Row[Any] | None") -> Seat:
     values = {name: getattr(result, name) for name in RESULT} if result is not None else {}
     return Seat(place, who.number, who.bot_id, who.version, who.name, **values)
+
+
+def _shared(db: Connection, row: "Row[Any]", seats: list[Seat]) -> list[Seat]:
+    """The seats with their luck and what they earned, if all matches of the deal are done."""
+    group = (rows.c.tournament_id == row.tournament_id, rows.c.deal_group == row.deal_group)
+    stages = db.execute(select(rows.c.number, rows.c.status).where(*group).order_by(rows.c.number)).all()
+    if len(stages) < len(seats) or any(each.status != "done" for each in stages):
+        return seats
+    numbers = [each.number for each in stages]
+    query = select(seat.c.number, seat.c.counted).where(
+        seat.c.tournament_id == row.tournament_id, seat.c.number.in_(numbers)
+    )
+    points: dict[int, list[int]] = {number: [] for number in numbers}
+    for each in db.execute(query.order_by(seat.c.number, seat.c.seat)):
+        points[each.number].append(each.counted)
+    mine = luck.shares(list(points.values()))[numbers.index(row.number)]
+    return [
+        replace(place, luck=float(share.luck), earned=float(share.earned))
+        for place, share in zip(seats, mine, strict=True)
+    ]
 
 
 def _shape(row: "Row[Any]", seats: list[Seat], faults: Sequence[dict[str, Any]] = ()) -> Match:

@@ -5,7 +5,7 @@ Pure. Only whole deal groups count: half of a duplicate group would favour whoev
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 
@@ -29,7 +29,8 @@ class Result:
 class Standing:
     """An entrant's line: sums over its matches; `average` in points a match, 0 without any.
 
-    `wins` are first places, shared ones too; `outs` the matches it did not stay in.
+    `wins` are first places, shared ones too; `places` how often it was first, second and so on; `outs` the
+    matches it did not stay in.
     """
 
     place: int
@@ -41,6 +42,7 @@ class Standing:
     faults: int
     outs: int
     matches: int
+    places: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def standings(entrants: int, results: Iterable[Result], group_size: int) -> list
     it orders them clearly, all pairs agreeing on who is ahead of whom and who is level; else they share a
     place, by number. Groups of fewer than `group_size` matches are left out; ValueError for one of more.
     """
-    whole = _whole(results, group_size)
+    whole = whole_groups(results, group_size)
     totals = _totals(entrants, whole)
     level: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for entrant, total in enumerate(totals):
@@ -82,14 +84,15 @@ def standings(entrants: int, results: Iterable[Result], group_size: int) -> list
 def crosstable(entrants: int, results: Iterable[Result], group_size: int) -> list[Pair]:
     """Every pair of entrants in the order of their numbers, over whole groups; ValueError as above."""
     meetings: defaultdict[tuple[int, int], _Meeting] = defaultdict(_Meeting)
-    for result in _whole(results, group_size):
+    for result in whole_groups(results, group_size):
         seats = sorted(zip(result.entrants, result.counted, result.places, strict=True))
         for (a, points_a, place_a), (b, points_b, place_b) in combinations(seats, 2):
             meetings[a, b].add(points_a - points_b, place_b - place_a)
     return [meetings[a, b].pair(a, b) for a, b in combinations(range(entrants), 2)]
 
 
-def _whole(results: Iterable[Result], group_size: int) -> list[Result]:
+def whole_groups(results: Iterable[Result], group_size: int) -> list[Result]:
+    """The matches of groups that are played to the end; ValueError for a group of more matches."""
     groups: defaultdict[int, list[Result]] = defaultdict(list)
     for result in results:
         groups[result.group].append(result)
@@ -135,6 +138,11 @@ class _Total:
     faults: int = 0
     outs: int = 0
     matches: int = 0
+    places: list[int] = field(default_factory=list)
+
+    def placed(self, place: int) -> None:
+        self.places += [0] * (place - len(self.places))
+        self.places[place - 1] += 1
 
     def standing(self, place: int, entrant: int) -> Standing:
         return Standing(
@@ -147,6 +155,7 @@ class _Total:
             faults=self.faults,
             outs=self.outs,
             matches=self.matches,
+            places=tuple(self.places),
         )
 
 
@@ -161,6 +170,7 @@ def _totals(entrants: int, results: Sequence[Result]) -> list[_Total]:
             total.faults += result.faults[seat]
             total.outs += result.out[seat]
             total.matches += 1
+            total.placed(result.places[seat])
     return totals
 
 

@@ -71,7 +71,11 @@ def match() -> None:
 @click.argument("match_id", metavar="MATCH")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(match_id: str, as_json: bool) -> None:
-    """Show who sat where in MATCH and what came out."""
+    """Show who sat where in MATCH and what came out.
+
+    Once its deal was played from every seat: how many points above the table's mean each owes to its cards,
+    going by all who held them, and how many to its play.
+    """
     from api import results, saved, shown
     from api.shown import Column
 
@@ -81,10 +85,11 @@ def show(match_id: str, as_json: bool) -> None:
         return
     click.echo(f"{found['id']}: {found['status']}, deal {found['group']}, rotation {found['rotation']}")
     columns = (Column("seat", True), Column("bot"), Column("points", True), Column("place", True),
-               Column("exact bids", True), Column("faults", True), Column("CPU ms", True))  # fmt: skip
+               Column("cards", True), Column("play", True), Column("exact bids", True),
+               Column("faults", True), Column("CPU ms", True))  # fmt: skip
     rows = [
-        [seat["seat"], results.named(seat), seat["score"], seat["place"], seat["exact_bids"], seat["faults"],
-         seat["cpu_ms"]]
+        [seat["seat"], results.named(seat), seat["score"], seat["place"], results.tenth(seat["luck"], "+"),
+         results.tenth(seat["earned"], "+"), seat["exact_bids"], seat["faults"], seat["cpu_ms"]]
         for seat in found["seats"]
     ]  # fmt: skip
     shown.table(columns, rows)

@@ -3,7 +3,7 @@
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from api.shown import Column
 AGAIN = 1.0  # seconds before a broken line is taken up again
 MOST_BREAKS = 30
 
+_as_csv = click.option("--csv", "as_csv", is_flag=True, help="Print them as CSV.")
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 _one = click.argument("tournament_id", metavar="TOURNAMENT")
 
@@ -140,20 +141,45 @@ def watch(tournament_id: str) -> None:
 
 @tournament.command()
 @_one
-@click.option("--csv", "as_csv", is_flag=True, help="Print them as CSV.")
+@_as_csv
 @_as_json
 def standings(tournament_id: str, as_csv: bool, as_json: bool) -> None:
-    """Show the standings, while it is running too."""
+    """Show the standings, while it is running too.
+
+    `dealt` are the points a match that the average holder of the same cards took, `earned` those beyond.
+    """
+    _rows("standings", tournament_id, results.standings, as_csv=as_csv, as_json=as_json)
+
+
+@tournament.command()
+@_one
+@_as_csv
+@_as_json
+def crosstable(tournament_id: str, as_csv: bool, as_json: bool) -> None:
+    """Show how every pair did that met, while it is running too."""
+    _rows("crosstable", tournament_id, results.crosstable, as_csv=as_csv, as_json=as_json)
+
+
+def _rows(
+    what: str,
+    tournament_id: str,
+    show: Callable[[list[dict[str, Any]]], None],
+    *,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
     if as_csv and as_json:
         raise click.UsageError("give --csv or --json, not both")
     client = saved.client()
     if as_csv:
-        path = f"/tournaments/{named('tournament', tournament_id)}/standings"
+        path = f"/tournaments/{named('tournament', tournament_id)}/{what}"
         click.echo(client.read(path, format="csv").content.decode(), nl=False)
-    elif as_json:
-        shown.as_json(client.standings(tournament_id))
+        return
+    found: list[dict[str, Any]] = getattr(client, what)(tournament_id)
+    if as_json:
+        shown.as_json(found)
     else:
-        results.standings(client.standings(tournament_id))
+        show(found)
 
 
 def follow(client: Client, tournament_id: str, *, seconds: float = math.inf) -> str:

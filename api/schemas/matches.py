@@ -8,6 +8,7 @@ from api.schemas.fields import (
     free,
     many,
     moment,
+    number,
     numbers,
     objects,
     one_of,
@@ -42,6 +43,13 @@ class SeatAnswer(Answer):
     cpu_ms = whole("CPU time it used", 310, null=True)
     wall_ms = whole("time it took over its answers", 420, null=True)
     memory_kb = whole("most memory it used", 21504, null=True)
+    luck = number(
+        "points its cards gave it over the table's mean, by what all made of them who held them; "
+        "null until the deal was played from every seat, and in lists",
+        -12.25,
+        null=True,
+    )
+    earned = number("points it made over that; the same", 3.5, null=True)
 
 
 class PublicFault(Answer):

@@ -17,6 +17,7 @@ from api.schemas.fields import (
     moment,
     nested,
     number,
+    numbers,
     one_of,
     text,
     whole,
@@ -159,8 +160,18 @@ class StandingAnswer(Answer):
     average = number("points a match", 52.6)
     wins = whole("matches won, shared first places too", 31)
     exact_bids = whole("bids made exactly", 402)
+    bid_accuracy = number("share of its bids made exactly; null before the first", 0.503, null=True)
     faults = whole("faults in these matches", 0)
+    outs = whole("matches it was out of before the end", 0)
     matches = whole("matches that count: those of whole deal groups", 80)
+    places = numbers("how often it came first, second, and so on", (31, 22, 17, 10))
+    dealt = number(
+        "points a match that the average holder of the same cards took; null without duplicate deals",
+        50.1,
+        null=True,
+    )
+    earned = number("points a match it took over that: average = dealt + earned", 2.5, null=True)
+    swing = number("points by which the cards moved a single match; cancelled over a group", 13.9, null=True)
 
 
 class PairAnswer(Answer):

@@ -197,6 +197,10 @@ def test_an_organiser_leads_a_tournament_from_start_to_end(
     assert "bot 1 v1" in watched.stdout
     assert run("tournament", "standings", one, "--csv").stdout.startswith("place,entrant,")
     assert len(json.loads(run("tournament", "standings", one, "--json").stdout)) == 4
+    assert run("tournament", "crosstable", one).output.count("bot 0") == 3
+    assert run("tournament", "crosstable", one, "--csv").stdout.startswith("a,b,a_name,b_name,games,")
+    assert len(json.loads(run("tournament", "crosstable", one, "--json").stdout)) == 6
+    run("tournament", "crosstable", one, "--csv", "--json", status=2)
     assert "4/4" in run("tournament", "list", "--status", "finished").output
     assert "4 of 4 matches played" in run("tournament", "show", one).output
     assert "cannot be cancelled" in run("tournament", "cancel", one, status=1).output

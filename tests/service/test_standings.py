@@ -40,9 +40,9 @@ def test_lines_sum_points_wins_exact_bids_faults_and_matches() -> None:
         1,
     )
     assert lines == [
-        Standing(1, 0, points=70, average=35.0, wins=2, exact_bids=11, faults=0, outs=0, matches=2),
-        Standing(2, 2, points=35, average=17.5, wins=1, exact_bids=6, faults=3, outs=1, matches=2),
-        Standing(3, 1, points=31, average=15.5, wins=0, exact_bids=6, faults=1, outs=0, matches=2),
+        Standing(1, 0, 70, 35.0, wins=2, exact_bids=11, faults=0, outs=0, matches=2, places=(2,)),
+        Standing(2, 2, 35, 17.5, wins=1, exact_bids=6, faults=3, outs=1, matches=2, places=(1, 0, 1)),
+        Standing(3, 1, 31, 15.5, wins=0, exact_bids=6, faults=1, outs=0, matches=2, places=(0, 1, 1)),
     ]
 
 

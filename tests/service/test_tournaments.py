@@ -365,3 +365,41 @@ def test_events_tell_each_result_once_and_go_on_where_they_were(
         after = events[-1].id
     assert seen == list(range(8))
     assert folds.over(folds.events_since(arena, made.id, after))
+
+
+def test_points_are_shared_between_cards_and_play_once_a_deal_was_played_from_every_seat(
+    arena: Arena, author: Account, ready_bots: Ready, finish: Finish, play_all: PlayAll
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4), deals=1))
+    for _ in range(3):
+        held = leases.claim(arena, "w")
+        assert held is not None
+        finish(arena, held)
+    assert {seat.luck for seat in matches.match(arena, f"{made.id}-0").seats} == {None}
+    assert {row.dealt for row in folds.standings_of(arena, made.id)} == {None}
+    play_all(arena)
+    luck, earned = dict.fromkeys(range(4), 0.0), dict.fromkeys(range(4), 0.0)
+    for number in range(4):
+        seats = matches.match(arena, f"{made.id}-{number}").seats
+        mean = sum(seat.counted or 0 for seat in seats) / 4
+        for seat in seats:
+            assert seat.luck is not None and seat.earned is not None and seat.counted is not None
+            assert seat.luck + seat.earned == pytest.approx(seat.counted - mean)
+            luck[seat.entrant] += seat.luck
+            earned[seat.entrant] += seat.earned
+    assert list(luck.values()) == pytest.approx([0, 0, 0, 0])
+    for row in folds.standings_of(arena, made.id):
+        assert row.dealt is not None and row.earned is not None
+        assert 4 * row.earned == pytest.approx(earned[row.entrant])
+        assert row.dealt + row.earned == pytest.approx(row.average)
+
+
+def test_standings_count_places_and_the_share_of_bids_made(
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4), duplicate=False, deals=6))
+    play_all(arena)
+    for row in folds.standings_of(arena, made.id):
+        assert (sum(row.places), row.places[0]) == (row.matches, row.wins)
+        assert row.bid_accuracy == row.exact_bids / (2 * row.matches)
+        assert (row.dealt, row.earned, row.swing) == (None, None, None)
