@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -30,23 +32,42 @@ def referee(file: str) -> None:
 
 @click.command()
 @click.argument("file", type=click.File("rb"))
-def verify(file: Any) -> None:
+@click.option("--secret", metavar="HEX", help="Its tournament's secret: check the deal against it.")
+@click.option("--hash", "promised", metavar="HEX", help="The secret's hash as published at the beginning.")
+def verify(file: Any, secret: str | None, promised: str | None) -> None:
     """Deal and play the record in FILE (- reads standard input) again, and compare everything.
 
-    FILE is JSON as from `rage match record` or `rage play --record`: one record, or one a line.
+    FILE is JSON as from `rage match record` or `rage play --record`: one record, or one a line. For all
+    matches of a tournament there is `rage tournament verify`.
 
     Exit status: 0 all is as the rules have it, 1 not, with the first discrepancy, 2 a file that is not JSON.
     """
     from engine.record import verify as discrepancy
 
+    check = _deal_check(secret, promised)
     records = _records(file.read())
     for number, record in enumerate(records, start=1):
-        wrong = discrepancy(record)
+        wrong = discrepancy(record) or check(record)
         if wrong is not None:
             where = f"record {number}: " if len(records) > 1 else ""
             click.echo(f"{where}{wrong}")
             raise click.exceptions.Exit(MISMATCH)
     click.echo("verified" if len(records) == 1 else f"verified {len(records)} records")
+
+
+def _deal_check(secret: str | None, promised: str | None) -> Callable[[Any], str | None]:
+    """What tells whether a record's deal follows from a secret; nothing without one."""
+    if secret is None:
+        if promised is not None:
+            raise click.UsageError("--hash needs the --secret that it is of")
+        return lambda record: None
+    from service import audit
+
+    wrong = audit.secret_discrepancy(secret, promised or audit.hash_of(secret))
+    if wrong is not None:
+        click.echo(wrong)
+        raise click.exceptions.Exit(MISMATCH)
+    return partial(audit.deal_discrepancy, secret=bytes.fromhex(secret))
 
 
 def _records(content: bytes) -> list[Any]:

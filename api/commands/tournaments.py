@@ -5,7 +5,8 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,9 @@ from api.client import OVER, Client, ClientError, TookTooLong, named
 from api.commands.bots import resolve
 from api.patience import Patience, is_away
 from api.shown import Column
+
+if TYPE_CHECKING:
+    from service.audit import Audit
 
 AGAIN = 1.0  # seconds before a broken line is taken up again
 MOST_BREAKS = 30
@@ -160,6 +164,47 @@ def crosstable(tournament_id: str, as_csv: bool, as_json: bool) -> None:
     _rows("crosstable", tournament_id, results.crosstable, as_csv=as_csv, as_json=as_json)
 
 
+@tournament.command()
+@_one
+@click.option("--hash", "promised", metavar="HEX", help="The secret's hash as you noted it at the start.")
+@_as_json
+def verify(tournament_id: str, promised: str | None, as_json: bool) -> None:
+    """Check a tournament that is over: every deal against its secret, every game, every sum.
+
+    Each record is dealt and played again here, on your machine, and must be what the schedule, the results
+    and the standings of the server say. Noted the hash before the first deal? Then give it: --hash.
+
+    Exit status: 0 all is as it was promised, 1 not, with the first discrepancy.
+    """
+    from service.audit import Audit
+
+    client = saved.client()
+    audit = Audit(client.tournament(tournament_id))
+    wrong = audit.begin(promised) or _audited(client, tournament_id, audit)
+    told = {"matches": audit.matches, "deals": audit.groups, "discrepancy": wrong}
+    if as_json:
+        shown.as_json(told)
+    else:
+        click.echo(wrong or f"verified {audit.matches} matches on {audit.groups} deals, and the standings")
+    if wrong is not None:
+        raise click.exceptions.Exit(1)
+
+
+def _audited(client: Client, tournament_id: str, audit: "Audit") -> str | None:
+    """The first discrepancy of a tournament's matches and standings."""
+    total = client.tournament(tournament_id)["progress"]["total"]
+    patience = Patience(client.say)
+    with shown.bar("verifying") as bar:
+        for done, match in enumerate(client.matches(tournament_id, limit=200), start=1):
+            played = match["status"] == "done"
+            record = patience.ask(partial(client.record, match["id"])) if played else None
+            wrong = audit.match(match, record)
+            if wrong is not None:
+                return wrong
+            bar.at(done, total)
+    return audit.end(client.standings(tournament_id))
+
+
 def _rows(
     what: str,
     tournament_id: str,
@@ -237,6 +282,7 @@ def _show(found: dict[str, Any], as_json: bool) -> None:
         return
     progress = found["progress"]
     click.echo(f"{found['id']}: {found['name']}, {found['status']}")
+    click.echo(f"  deals follow from a secret of SHA-256 {found['secret_hash']}")
     if found["status"] == "scheduled":
         click.echo(f"  {_waits_for(found)}")
     if found["reason"]:

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from api import saved
 from api.cli import main
 from api.client import Client
+from service import tables
 from service.jobs import InlineQueue
 from service.work import Arena
 
@@ -309,3 +310,32 @@ def test_the_referee_needs_neither_the_web_nor_the_database() -> None:
         "importlib.metadata",
         "celery",
     }
+
+
+def test_a_tournament_is_verified_from_its_secret_to_its_standings(
+    run: Run, four: list[str], make_spec: Any, play_all: Callable[..., None], logged_in: Client, arena: Arena
+) -> None:
+    made = logged_in.create_tournament(**make_spec(four))
+    one, noted = made["id"], made["secret_hash"]
+    assert noted in run("tournament", "show", one).output
+    assert "it is published when" in run("tournament", "verify", one, status=1).output
+    play_all()
+    done = run("tournament", "verify", one, "--hash", noted)
+    assert done.stdout == "verified 8 matches on 2 deals, and the standings\n"
+    assert "verifying: 8 of 8" in done.stderr
+    assert "promised was 00" in run("tournament", "verify", one, "--hash", "00" * 32, status=1).output
+    told = logged_in.tournament(one)
+    record = logged_in.record(f"{one}-5")
+    words = ["verify", "-", "--secret", told["secret"]]
+    assert run(*words, "--hash", noted, input=json.dumps(record)).output == "verified\n"
+    moved = json.dumps(record | {"about": record["about"] | {"group": 0}})
+    assert "but group 0 is dealt from" in run(*words, input=moved, status=1).output
+    assert "promised was" in run(*words, "--hash", "00" * 32, input=json.dumps(record), status=1).output
+    assert "not hexadecimal" in run("verify", "-", "--secret", "x", input="{}", status=1).output
+    run("verify", "-", "--hash", noted, input=json.dumps(record), status=2)
+    with arena.work() as work:
+        seat = tables.seat
+        this = (seat.c.tournament_id == one, seat.c.number == 5, seat.c.seat == 2)
+        work.db.execute(seat.update().where(*this).values(score=seat.c.score + 1))
+    assert f"{one}-5: seats[2].score: " in run("tournament", "verify", one, status=1).stdout
+    assert json.loads(run("tournament", "verify", one, "--json", status=1).stdout)["matches"] == 5

@@ -1,0 +1,145 @@
+"""Whether a finished tournament was played as it was promised: every deal, game, seat and sum.
+
+Pure; works on the API's JSON. All that is known beforehand is the hash of a secret; README.md beside this
+file says how to do the same in any language. What is wrong first is named in a sentence.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.record import verify
+from engine.scoring import counted
+from service.schedule import group_seed
+
+Json = Mapping[str, Any]
+
+
+class Audit:
+    """Checks a tournament match by match: `begin`, `match` for each in order, then `end`.
+
+    Each returns the first discrepancy, or None. `matches` and `groups` count what was found in order.
+    """
+
+    def __init__(self, tournament: Json) -> None:
+        self._told = tournament
+        self._secret = b""
+        self._entrants = {each["number"]: each for each in tournament["entrants"]}
+        self._next = 0
+        self._seatings: dict[int, tuple[int, Sequence[int]]] = {}
+        self._lines: defaultdict[int, list[tuple[Sequence[int], Sequence[int], Sequence[int]]]]
+        self._lines = defaultdict(list)
+        self.matches = 0
+
+    @property
+    def groups(self) -> int:
+        """Deals that were played."""
+        return len(self._lines)
+
+    def begin(self, promised: str | None = None) -> str | None:
+        """Is the secret that of the hash, the one the server shows and the one noted at the start?"""
+        told = self._told
+        if told["secret"] is None:
+            return f"secret: it is published when the tournament is over; this one is {told['status']}"
+        wrong = secret_discrepancy(told["secret"], promised or told["secret_hash"])
+        if wrong is None:
+            self._secret = bytes.fromhex(told["secret"])
+        return wrong
+
+    def match(self, match: Json, record: Json | None) -> str | None:
+        """Is it the next, seated as its deal demands, and its record (None: not played) true to all that?"""
+        wrong = self._seating(match) or (None if record is None else self._record(match, record))
+        self._next += 1
+        return None if wrong is None else f"{match['id']}: {wrong}"
+
+    def end(self, standings: Sequence[Json]) -> str | None:
+        """Are all matches there, and do the standings follow from the records?"""
+        if self._told["status"] == "finished" and self._next != self._told["progress"]["total"]:
+            return f"matches: {self._next} are listed, {self._told['progress']['total']} were planned"
+        sums = self._sums()
+        for row in standings:
+            name, found = row["name"], sums[row["entrant"]]
+            for field in ("matches", "points", "exact_bids"):
+                if row[field] != found[field]:
+                    return f"standings: {name} has {row[field]} {field}, by the records {found[field]}"
+        return None
+
+    def _seating(self, match: Json) -> str | None:
+        if match["number"] != self._next:
+            return f"number: match {self._next} is missing"
+        order, rotation = [seat["entrant"] for seat in match["seats"]], match["rotation"]
+        first = self._seatings.setdefault(match["group"], (rotation, order))
+        by = (rotation - first[0]) % len(order)
+        if order != [*first[1][by:], *first[1][:by]]:
+            return f"seats: not those of the other matches of group {match['group']}, moved on by {by}"
+        for seat in match["seats"]:
+            entered = self._entrants.get(seat["entrant"])
+            if entered is None or any(seat[key] != entered[key] for key in ("bot_id", "version")):
+                return f"seats[{seat['seat']}]: not the version entered as number {seat['entrant']}"
+        return None
+
+    def _record(self, match: Json, record: Json) -> str | None:
+        wrong = deal_discrepancy(record, self._secret) or verify(record) or _foreign(match, record)
+        if wrong is None:
+            self.matches += 1
+            points = counted(record["scores"], record["out"])
+            order = [seat["entrant"] for seat in match["seats"]]
+            self._lines[match["group"]].append((order, points, record["exact_bids"]))
+        return wrong
+
+    def _sums(self) -> dict[int, Counter[str]]:
+        sums: dict[int, Counter[str]] = {number: Counter() for number in self._entrants}
+        for group in self._lines.values():
+            if self._told["duplicate"] and len(group) < len(group[0][0]):
+                continue
+            for order, points, exact in group:
+                for entrant, taken, bids in zip(order, points, exact, strict=True):
+                    sums[entrant].update(matches=1, points=taken, exact_bids=bids)
+        return sums
+
+
+def secret_discrepancy(secret: str, promised: str | None) -> str | None:
+    """None if `promised` is the SHA-256 of the secret (both hexadecimal)."""
+    found = hash_of(secret)
+    if found is None:
+        return f"secret: {secret!r:.70} is not hexadecimal"
+    if found != str(promised).lower():
+        return f"secret: its SHA-256 is {found}, promised was {promised}"
+    return None
+
+
+def hash_of(secret: str) -> str | None:
+    """SHA-256 of a secret, both hexadecimal; None if it is not."""
+    try:
+        return hashlib.sha256(bytes.fromhex(secret)).hexdigest()
+    except ValueError:
+        return None
+
+
+def deal_discrepancy(record: Json, secret: bytes) -> str | None:
+    """None if a record's seed is what the tournament's secret makes of its deal group (`about.group`)."""
+    about = record.get("about")
+    group = about.get("group") if isinstance(about, Mapping) else None
+    if not isinstance(group, int) or not 0 <= group < 1 << 64:
+        return "about.group: the deal group is needed to check the seed against a secret"
+    expected = group_seed(secret, group).hex()
+    if record.get("seed") != expected:
+        return f"seed: {record.get('seed')!r:.70}, but group {group} is dealt from {expected}"
+    return None
+
+
+def _foreign(match: Json, record: Json) -> str | None:
+    """What of a match's line is not as its record has it."""
+    about = record["about"]
+    same = {"match": match["id"], "tournament": match["tournament_id"], "rotation": match["rotation"]}
+    for key, value in {**same, "group": match["group"]}.items():
+        if about.get(key) != value:
+            return f"record.about.{key}: {about.get(key)!r:.70} instead of {value!r}"
+    if record["players"] != len(match["seats"]):
+        return f"seats: {len(match['seats'])}, by its record {record['players']}"
+    for field, fields in (("score", "scores"), ("place", "places"), ("exact_bids", "exact_bids")):
+        for seat, value in zip(match["seats"], record[fields], strict=True):
+            if seat[field] != value:
+                return f"seats[{seat['seat']}].{field}: {seat[field]}, by its record {value}"
+    return None
