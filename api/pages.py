@@ -38,7 +38,9 @@ def _winners(tournament_id: str) -> list[StandingRow]:
 @blp.get("/docs/bots")
 def bots() -> str:
     """How a bot is written, with all it is told and may do."""
-    return render_template("bots.html", limits=Limits(), upload=upload)
+    return render_template(
+        "bots.html", limits=Limits(), upload=upload, others=sorted(arena().settings.interpreters)
+    )
 
 
 @blp.get("/docs")

@@ -265,7 +265,7 @@ def _inspect(arena: Arena, filename: str, content: bytes) -> str:
         raise TooLarge(f"code: at most {most} are allowed, this has {len(content):,} bytes")
     if len(filename) > 200 or not filename.isprintable():
         raise Invalid({"code": ["its file name must be at most 200 printable characters"]})
-    return upload.inspect(filename, content)
+    return upload.inspect(filename, content, arena.settings.interpreters)
 
 
 def _insert_bot(work: Work, row: dict[str, Any]) -> None:

@@ -80,7 +80,9 @@ def _disk(settings: Settings) -> Finding:
 
 def _sandbox(settings: Settings) -> Finding:
     said = checks.sandbox(checks.environment(settings), settings.data_dir)
-    text = f"mode {said['mode']}, bots run on Python {said['python']}"
+    text = (
+        f"mode {said['mode']}, bots run on {', '.join(['Python ' + said['python'], *said['interpreters']])}"
+    )
     return Finding("sandbox", State.WELL, "; ".join([text, *said.get("notes", [])]))
 
 

@@ -5,6 +5,7 @@ Playing at home, checking and uploading all start here, so that they agree.
 
 import io
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 
 from service import upload
@@ -12,10 +13,13 @@ from service import upload
 FIRST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
-def read(path: Path) -> tuple[str, str, bytes]:
-    """Name, kind and content of the bot at `path`; raises `OSError`, and `Invalid` as the server would."""
+def read(path: Path, interpreters: Collection[str] | None = None) -> tuple[str, str, bytes]:
+    """Name, kind and content of the bot at `path`; raises `OSError`, and `Invalid` as the server would.
+
+    `interpreters` as in `upload.inspect`: without them the server is left to say which there are.
+    """
     name, content = packed(path) if path.is_dir() else (path.name, path.read_bytes())
-    return name, upload.inspect(name, content), content
+    return name, upload.inspect(name, content, interpreters), content
 
 
 def packed(folder: Path) -> tuple[str, bytes]:

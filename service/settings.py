@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
+from service import interpreters as listing
+
 PREFIX = "RAGE_"
 LONGEST_SOCKET = 100  # bytes; the kernel refuses a unix socket path beyond about 107
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -124,6 +126,9 @@ class Settings:
     )
     upload_bytes: int = _setting(str(5 << 20), _number(1024, 1 << 30), "largest bot upload")
     sandbox_python: Path | None = _setting(None, _path, "the Python that bots run on; unset: found by itself")
+    interpreters: Mapping[str, str] = _setting(
+        "", listing.read, "what else bots may run on, such as node=/usr/bin/node,bash=/bin/bash"
+    )
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> "Settings":
@@ -196,6 +201,8 @@ def _row(each: "Field[Any]", value: object) -> tuple[str, str, str, str]:
 def _written(value: object) -> str:
     if value is None:
         return ""
+    if isinstance(value, Mapping):
+        return listing.written(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -6,11 +6,12 @@ import tomllib
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from service.errors import Invalid
+from service.interpreters import NAME, OURS
 
 MIB = 1024 * 1024
 PACKED = 5 * MIB
@@ -39,8 +40,11 @@ class Entry:
     content: bytes
 
 
-def inspect(filename: str, content: bytes) -> str:
-    """The kind of bot, `py` or `zip`; raises `Invalid` that names the entry which broke a rule."""
+def inspect(filename: str, content: bytes, interpreters: Collection[str] | None = ()) -> str:
+    """The kind of bot, `py` or `zip`; raises `Invalid` that names the entry which broke a rule.
+
+    `interpreters`: names that `run` may begin with beside Python; None: any, for who cannot know them.
+    """
     suffix = PurePosixPath(filename.replace("\\", "/")).suffix.lower()
     if suffix not in (".py", ".zip"):
         raise _refusal("a bot is a Python file (.py) or an archive (.zip)")
@@ -51,7 +55,7 @@ def inspect(filename: str, content: bytes) -> str:
     if suffix == ".py":
         _check_source(content)
         return "py"
-    _check_archive(content)
+    _check_archive(content, interpreters)
     return "zip"
 
 
@@ -74,8 +78,8 @@ def entries(content: bytes) -> list[Entry]:
     return found
 
 
-def run_command(text: bytes) -> tuple[str, ...]:
-    """The `run` of a bot.toml; raises `Invalid`."""
+def run_command(text: bytes, interpreters: Collection[str] | None = ()) -> tuple[str, ...]:
+    """The `run` of a bot.toml; raises `Invalid`. `interpreters` as in `inspect`."""
     if len(text) > TOML_BYTES:
         raise _refusal(f"bot.toml: at most {TOML_BYTES >> 10} KiB")
     try:
@@ -86,11 +90,19 @@ def run_command(text: bytes) -> tuple[str, ...]:
         raise _refusal('bot.toml: needs run = ["python", "main.py"] or run = ["./mybot"]')
     if len(run) > WORDS or any("\0" in word or len(word.encode()) > PATH_BYTES for word in run):
         raise _refusal(f"bot.toml: run has more than {WORDS} words, or one that is too long")
-    if run[0] not in ("python", "python3") and not run[0].startswith("./"):
+    if not run[0].startswith("./") and not _may_run(run[0], interpreters):
+        names = ", ".join(f'"{name}"' for name in ["python", *sorted(interpreters or ())])
         raise _refusal(
-            f'bot.toml: run starts with "{run[0]}"; it may be "python" or a file of the archive, "./mybot"'
+            f'bot.toml: run starts with "{_shown(run[0])}"; '
+            f'it may be {names} or a file of the archive, "./mybot"'
         )
     return tuple(run)
+
+
+def _may_run(program: str, interpreters: Collection[str] | None) -> bool:
+    if interpreters is None:
+        return NAME.fullmatch(program) is not None
+    return program in OURS or program in interpreters
 
 
 def _check_source(content: bytes, where: str = "") -> None:
@@ -106,7 +118,7 @@ def _check_source(content: bytes, where: str = "") -> None:
         raise _refusal(f"{where}the file is empty")
 
 
-def _check_archive(content: bytes) -> None:
+def _check_archive(content: bytes, interpreters: Collection[str] | None) -> None:
     files = {entry.path: entry.content for entry in entries(content)}
     if RUN not in files:
         inner = next((path for path in files if path.endswith((f"/{RUN}", f"/{SOURCE}"))), None)
@@ -114,12 +126,16 @@ def _check_archive(content: bytes) -> None:
         raise _refusal(f"{NEEDED}{hint}")
     if files[RUN] == PYTHON_BOT:
         _check_source(files[SOURCE], f"{SOURCE}: ")
-    run = run_command(files[RUN])
-    program = run[0].removeprefix("./") if run[0].startswith("./") else None
-    script = run[1] if program is None and len(run) > 1 and run[1].endswith(".py") else None
-    for needed in (program, script):
-        if needed is not None and needed.removeprefix("./") not in files:
-            raise _refusal(f"bot.toml: run names {needed}, which is not in the archive")
+    run = run_command(files[RUN], interpreters)
+    needed = (run[0] if run[0].startswith("./") else _script(run)).removeprefix("./")
+    if needed and needed not in files:
+        raise _refusal(f"bot.toml: run names {_shown(needed)}, which is not in the archive")
+
+
+def _script(run: tuple[str, ...]) -> str:
+    """The file an interpreter is given, if its first word looks like one."""
+    word = run[1] if len(run) > 1 else ""
+    return word if word.endswith(".py") or (run[0] not in OURS and "." in word and word[0] != "-") else ""
 
 
 def _listed(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

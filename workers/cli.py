@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -12,6 +12,7 @@ from rich.console import Console
 from engine.errors import EngineError, RulesError
 from engine.record import Record
 from engine.rules import PRESETS, RuleSet
+from service import interpreters
 from service import report as reports
 from service.errors import Invalid
 from service.limits import Limits
@@ -30,6 +31,21 @@ class _NoSandbox(click.ClickException):
     exit_code = NO_SANDBOX
 
 
+def _listed(context: click.Context, option: click.Parameter, text: str) -> dict[str, str]:
+    try:
+        return interpreters.read(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+_interpreters = click.option(
+    "--interpreters",
+    envvar="RAGE_INTERPRETERS",
+    default="",
+    callback=_listed,
+    metavar="NAME=PATH,...",
+    help="What else bots may run on, as on the server: node=/usr/bin/node,bash=/bin/bash.",
+)
 _python = click.option(
     "--python",
     envvar="RAGE_SANDBOX_PYTHON",
@@ -65,6 +81,7 @@ _limits = click.option(
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON document.")
 @_limits
 @_python
+@_interpreters
 def play(bots: tuple[str, ...], as_json: bool, with_log: bool, **given: Any) -> None:
     """Play games between bots and show who did how well.
 
@@ -83,11 +100,11 @@ def play(bots: tuple[str, ...], as_json: bool, with_log: bool, **given: Any) -> 
     if given["replay"] is not None:
         _replay(bots, as_json, given)
         return
-    seated = _seated([_found(name) for name in bots], given["players"])
+    seated = _seated([_found(name, given["interpreters"]) for name in bots], given["players"])
     rules, limits = _rules(given["rules_text"], len(seated)), _parsed_limits(given["limits_text"])
     seed = given["seed"] if given["seed"] is not None else os.urandom(8).hex()
     console = Console(stderr=True)
-    with _sandbox(given["python"]) as sandbox, shown.progress(console, given["games"]) as progress:
+    with _sandbox(given) as sandbox, shown.progress(console, given["games"]) as progress:
         series = local.Series(rules, seated, limits=limits, seed=seed)
         for game in series.play(given["games"], sandbox, on_round=progress.round):
             progress.game()
@@ -108,9 +125,8 @@ def play(bots: tuple[str, ...], as_json: bool, with_log: bool, **given: Any) -> 
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @_limits
 @_python
-def check(
-    bot: str, seed: str, as_json: bool, with_log: bool, limits_text: str | None, python: str | None
-) -> None:
+@_interpreters
+def check(bot: str, seed: str, as_json: bool, with_log: bool, **given: Any) -> None:
     """Play BOT's trial match, as an upload would, and say whether it is ready.
 
     BOT is a Python file, a .zip or a folder, packed as `rage submit` packs it. It plays one game against
@@ -120,15 +136,15 @@ def check(
 
     Exit status: 0 ready, 1 rejected (the report says why), 2 wrong usage, 3 no sandbox on this machine.
     """
-    limits = _parsed_limits(limits_text)
+    limits = _parsed_limits(given["limits_text"])
     try:
-        code = local.load(bot)
+        code = local.load(bot, given["interpreters"])
     except OSError as error:
         raise click.BadParameter(f"{bot}: {error.strerror or error}", param_hint="BOT") from error
     except Invalid as refusal:
         told = {"ready": False, "stage": "upload", "error": {"message": _reason(refusal)}}
         _verdict(told, as_json=as_json, with_log=False)
-    with _sandbox(python) as sandbox:
+    with _sandbox(given) as sandbox:
         verdict = trial.check(code, sandbox=sandbox, limits=limits, seed=local.deal_seed(seed, 0))
     _verdict(verdict.report, as_json=as_json, with_log=with_log)
 
@@ -145,8 +161,8 @@ def _replay(bots: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None
     if len(bots) != 1 or seat is None or seat >= record.players:
         needed = f"takes one BOT and its --seat, 0 to {record.players - 1}"
         raise click.BadParameter(needed, param_hint="--replay")
-    bot, limits = _found(bots[0]), _parsed_limits(given["limits_text"])
-    with _sandbox(given["python"]) as sandbox:
+    bot, limits = _found(bots[0], given["interpreters"]), _parsed_limits(given["limits_text"])
+    with _sandbox(given) as sandbox:
         seed = given["bot_seed"]
         again = replay(record, bot, seat=seat, bot_seed=seed, limits=limits, sandbox=sandbox)
     faults = [fault.as_dict() for fault in again.outcome.faults]
@@ -175,9 +191,9 @@ def _record(text: str) -> Record:
         raise click.BadParameter(reason, param_hint="--replay") from error
 
 
-def _found(name: str) -> BotCode:
+def _found(name: str, interpreters: Collection[str]) -> BotCode:
     try:
-        return local.load(name)
+        return local.load(name, interpreters)
     except OSError as error:
         known = (
             f"no such file, and the house bots are {HOUSE}" if isinstance(error, FileNotFoundError) else error
@@ -226,9 +242,9 @@ def _reason(refusal: Invalid) -> str:
 
 
 @contextmanager
-def _sandbox(python: str | None) -> Iterator[Sandbox]:
+def _sandbox(given: Mapping[str, Any]) -> Iterator[Sandbox]:
     try:
-        sandbox = Sandbox.probe(python=python)
+        sandbox = Sandbox.probe(python=given["python"], interpreters=given["interpreters"])
     except SandboxUnavailable as error:
         raise _NoSandbox(str(error)) from error
     try:

@@ -1,7 +1,7 @@
 """Games outside any tournament: bots from paths, a series of games, what it comes to."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,12 @@ from workers.match import Played, play_match
 from workers.sandbox import BotCode, Sandbox
 
 
-def load(name: str) -> BotCode:
+def load(name: str, interpreters: Collection[str] = ()) -> BotCode:
     """The bot in a file or folder, or the house bot of that name; raises `OSError`, `Invalid`."""
     path = Path(name)
     if name in bots.NAMES and not path.exists():
         return house_bot(name)
-    return BotCode(*packing.read(path))
+    return BotCode(*packing.read(path, interpreters))
 
 
 def deal_seed(text: str, game: int) -> bytes:

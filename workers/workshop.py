@@ -54,8 +54,11 @@ class Workshop:
         """The sandbox, tried out when first wanted; raises `SandboxUnavailable` with what is missing."""
         with self._probing:
             if self._sandbox is None:
-                chosen = self.arena.settings.sandbox_python
-                self._sandbox = Sandbox.probe(python=str(chosen) if chosen else None)
+                settings = self.arena.settings
+                chosen = settings.sandbox_python
+                self._sandbox = Sandbox.probe(
+                    python=str(chosen) if chosen else None, interpreters=settings.interpreters
+                )
             return self._sandbox
 
     def code(self, version_id: str) -> BotCode:

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from service import accounts
 from service.accounts import Role
+from service.limits import Limits
 from service.work import Arena
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -172,6 +173,13 @@ def test_a_body_that_is_too_large_is_told_the_limit(ada: Any) -> None:
     assert (answer.status_code, "a bot may have at most 5 MiB" in answer.json["detail"]) == (413, True)
     answer = ada.post("/tournaments", {"name": "x" * (1 << 20)})
     assert (answer.status_code, "at most 1 MiB" in answer.json["detail"]) == (413, True)
+
+
+def test_the_limits_say_what_a_bot_may_be(http: Any) -> None:
+    told = http.get("/api/v1/limits").json
+    assert told["match"] == Limits().as_dict()
+    assert told["ranges"]["memory_mb"] == {"least": 64, "most": 1024}
+    assert told["interpreters"] == ["python"]
 
 
 def test_the_rules_offer_what_a_tournament_may_set(http: Any) -> None:

@@ -85,6 +85,7 @@ def test_every_operation_answers_as_documented(
         "rankings/pools",
         "rules",
         "rules/korean",
+        "limits",
     ):
         assert ada.get(f"/{path}").status_code == 200, path
     events = http.get(f"/api/v1/tournaments/{tournament}/events", buffered=True)

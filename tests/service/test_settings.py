@@ -45,6 +45,11 @@ def test_the_data_directory_is_found_from_home() -> None:
         ("RAGE_DATABASE_URL", "postgresql://localhost", "/DATABASE"),
         ("RAGE_REDIS_URL", "localhost:6379", "redis://HOST:PORT"),
         ("RAGE_REDIS_URL", "unix://", "unix:///PATH"),
+        ("RAGE_INTERPRETERS", "node", "names and whole paths, such as node=/usr/bin/node"),
+        ("RAGE_INTERPRETERS", "node=node", "names and whole paths"),
+        ("RAGE_INTERPRETERS", "No De=/usr/bin/node", "names and whole paths"),
+        ("RAGE_INTERPRETERS", "python=/usr/bin/python3", "RAGE_SANDBOX_PYTHON"),
+        ("RAGE_INTERPRETERS", "node=/a,node=/b", "lists node twice"),
         ("RAGE_DATA_DIR", "~no_such_person_here/rage", "must be a path"),
     ],
 )
@@ -55,6 +60,13 @@ def test_a_bad_value_is_refused_by_name_with_what_would_be_right(
         Settings.from_environment({variable: value})
     assert str(refusal.value).startswith(variable)
     assert right in str(refusal.value)
+
+
+def test_interpreters_are_read_by_name_and_handed_on_as_they_were_written() -> None:
+    made = settings(RAGE_INTERPRETERS="node=/usr/bin/node, bash = /bin/bash,")
+    assert made.interpreters == {"node": "/usr/bin/node", "bash": "/bin/bash"}
+    assert made.environment()["RAGE_INTERPRETERS"] == "node=/usr/bin/node,bash=/bin/bash"
+    assert settings().interpreters == {}
 
 
 def test_a_refused_address_does_not_show_its_password() -> None:

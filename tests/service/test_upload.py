@@ -14,12 +14,14 @@ from service.errors import Invalid
 RUN = b'run = ["python", "main.py"]\n'
 
 
-def pack(*files: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def pack(
+    *files: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED, toml: bytes = RUN
+) -> bytes:
     """An archive of a bot.toml, a main.py and more."""
     data = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(data, "w", method) as archive:
         warnings.simplefilter("ignore")  # a name given twice on purpose
-        for name, content in (("bot.toml", RUN), ("main.py", b"print()\n"), *files):
+        for name, content in (("bot.toml", toml), ("main.py", b"print()\n"), *files):
             archive.writestr(name, content)
     return data.getvalue()
 
@@ -181,6 +183,30 @@ def test_a_missing_bot_toml_is_named_with_where_it_lies() -> None:
     with zipfile.ZipFile(data, "w") as archive:
         archive.writestr("mybot/bot.toml", RUN)
     assert "mybot/bot.toml lies in a folder" in refusal("bot.zip", data.getvalue())
+
+
+def archive(run: str) -> bytes:
+    return pack(("main.js", b"1"), toml=f"run = {run}".encode())
+
+
+def test_what_the_operator_lists_may_run_a_bot() -> None:
+    assert upload.inspect("bot.zip", archive('["node", "main.js"]'), {"node": "/usr/bin/node"}) == "zip"
+    assert upload.inspect("bot.zip", archive('["node", "--jitless", "main.js"]'), {"node": "x"}) == "zip"
+    assert upload.inspect("bot.zip", archive('["ruby", "main.js"]'), None) == "zip"
+
+
+@pytest.mark.parametrize(
+    ("run", "reason"),
+    [
+        ('["ruby", "main.rb"]', 'run starts with "ruby"; it may be "python", "bash", "node" or a file'),
+        ('["/bin/bash"]', 'run starts with "/bin/bash"; it may be'),
+        ('["node", "other.js"]', "run names other.js, which is not in the archive"),
+    ],
+)
+def test_what_is_not_listed_is_refused_with_what_is(run: str, reason: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        upload.inspect("bot.zip", archive(run), {"node": "/usr/bin/node", "bash": "/bin/bash"})
+    assert reason in refused.value.errors["code"][0]
 
 
 def test_the_run_command_is_read() -> None:

@@ -1,5 +1,6 @@
 """A whole service for the stories: embedded broker, real workers, real sandbox, HTTP on a free port."""
 
+import os
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -8,6 +9,15 @@ import pytest
 from api.client import Client
 from service.settings import Settings
 from service.supervisor import Supervisor
+
+KNOWN = {"bash": "/bin/bash", "node": "/usr/bin/node"}
+PRESENT = {name: path for name, path in KNOWN.items() if os.access(path, os.X_OK)}
+
+
+@pytest.fixture(scope="session")
+def interpreters() -> dict[str, str]:
+    """What the service's bots may run on beside Python."""
+    return PRESENT
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +30,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
             "RAGE_WORKERS": "2",
             "RAGE_LEASE_SECONDS": "5",
             "RAGE_REAP_SECONDS": "1",
+            "RAGE_INTERPRETERS": ",".join(f"{name}={path}" for name, path in PRESENT.items()),
         }
     )
     with Supervisor(settings) as running:

@@ -2,14 +2,13 @@
 
 import io
 import os
-import shutil
 import zipfile
 from collections.abc import Iterator
 
 import pytest
 
 from service.limits import Limits
-from workers.sandbox import BotCode, Sandbox, SandboxUnavailable
+from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
 
 pytestmark = pytest.mark.sandbox
 BASH = r"""#!/bin/bash
@@ -33,14 +32,15 @@ lines.on("line", (line) => {
   else console.log(JSON.stringify({ id: told.id, move: told.legal[0] }));
 });
 """
-PRESENT = [path for path in ("/bin/bash", "/usr/bin/node") if os.access(path, os.X_OK)]
+KNOWN = {"bash": "/bin/bash", "node": "/usr/bin/node"}
+PRESENT = {name: path for name, path in KNOWN.items() if os.access(path, os.X_OK)}
 ROOMY = Limits(memory_mb=512, start_ms=20_000, start_cpu_ms=10_000)
 
 
-def archive(program: str) -> BotCode:
+def archive(program: str, run: str = '"./main"') -> BotCode:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as file:
-        file.writestr("bot.toml", 'run = ["./main"]')
+        file.writestr("bot.toml", f"run = [{run}]")
         file.writestr("main", program)
     return BotCode("bot.zip", "zip", packed.getvalue())
 
@@ -52,11 +52,15 @@ def many() -> Iterator[Sandbox]:
     probed.close()
 
 
+@pytest.mark.parametrize("how", ["by name", "by its first line"])
 @pytest.mark.parametrize(("program", "word"), [(BASH, "bash"), (NODE, "node")], ids=["bash", "node"])
-def test_a_bot_in_another_language_plays(program: str, word: str, table, many: Sandbox, leftovers) -> None:
-    if shutil.which(word) is None or program.split("\n", 1)[0][2:] not in PRESENT:
+def test_a_bot_in_another_language_plays(
+    program: str, word: str, how: str, table, many: Sandbox, leftovers
+) -> None:
+    if word not in PRESENT:
         pytest.skip(f"no {word} here")
-    played = table(archive(program), at=many, limits=ROOMY)
+    run = f'"{word}", "main"' if how == "by name" else '"./main"'
+    played = table(archive(program, run), at=many, limits=ROOMY)
     assert played.outcome.faults == ()
     assert played.usage[0].log.startswith(word)
     assert leftovers(many) == {}
@@ -67,7 +71,25 @@ def test_an_interpreter_that_is_not_listed_is_not_there(table, sandbox: Sandbox)
     assert (str(fault.kind), fault.text) == ("start", "cannot be run: ./main: No such file or directory")
 
 
+def test_bash_plays_without_namespaces_too(table) -> None:
+    probed = Sandbox.probe(launcher="landlock", interpreters={"bash": "/bin/bash"})
+    try:
+        played = table(archive(BASH, '"bash", "main"'), at=probed)
+    finally:
+        probed.close()
+    assert (played.mode, played.outcome.faults) == ("C", ())
+
+
+def test_a_bot_accepted_for_an_interpreter_this_worker_lacks_is_not_blamed(table, sandbox: Sandbox) -> None:
+    with pytest.raises(SandboxError, match='run starts with "bash"; it may be "python" or'):
+        table(archive(BASH, '"bash", "main"'), at=sandbox)
+
+
 @pytest.mark.parametrize("path", ["/nowhere/ruby", "ruby", "/etc"])
 def test_a_listed_interpreter_must_be_a_program(path: str) -> None:
-    with pytest.raises(SandboxUnavailable, match=f"no interpreter for bots is at {path}"):
-        Sandbox.probe(interpreters=[path])
+    with pytest.raises(SandboxUnavailable, match=f"ruby for bots is not at {path}.*RAGE_INTERPRETERS"):
+        Sandbox.probe(interpreters={"ruby": path})
+
+
+def test_the_sandbox_says_what_bots_may_run_on(many: Sandbox) -> None:
+    assert many.description()["interpreters"] == PRESENT

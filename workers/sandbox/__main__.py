@@ -10,8 +10,9 @@ from workers.sandbox import Sandbox, SandboxError, SandboxUnavailable
 
 def main() -> int:
     try:
-        chosen = Settings.from_environment(os.environ).sandbox_python
-        sandbox = Sandbox.probe(python=str(chosen) if chosen else None)
+        settings = Settings.from_environment(os.environ)
+        chosen = settings.sandbox_python
+        sandbox = Sandbox.probe(python=str(chosen) if chosen else None, interpreters=settings.interpreters)
     except (SettingsError, SandboxUnavailable, SandboxError) as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 1

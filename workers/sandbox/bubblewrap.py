@@ -51,7 +51,9 @@ class Bubblewrap:
         """A fresh sandbox with the bot starting in it; raises `SandboxError`."""
         self.launched += 1
         uid = self.claim.uid(slot)
-        unpacked = unpack(code, self.claim.folder, uid if os.getuid() == 0 else None, self.launched)
+        unpacked = unpack(
+            code, self.claim.folder, uid if os.getuid() == 0 else None, self.launched, self.runtime
+        )
         group = None
         try:
             group = self._group(limits, unpacked)
@@ -122,7 +124,7 @@ class Bubblewrap:
         environment = [word for name, value in ENVIRONMENT.items() for word in ("--setenv", name, value)]
         streams = ["--json-status-fd", str(tell), "--seccomp", str(rules)]
         places = [*root, *devices, *bot, *self._scratch(), "--chdir", "/bot"]
-        command = [*self._counted(), *unpacked.command(self.runtime.python)]
+        command = [*self._counted(), *unpacked.command(self.runtime)]
         return [self.program, *FIXED, *places, *environment, *streams, "--", *command]
 
     def _counted(self) -> list[str]:

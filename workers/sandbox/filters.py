@@ -1,6 +1,5 @@
 """The system call filter of `policy`, compiled by libseccomp once per process and kind of bot."""
 
-import errno
 import os
 from collections.abc import Iterable
 from functools import cache
@@ -18,7 +17,7 @@ def compiled(*, forks: bool, threads: bool = True) -> bytes:
     _add(rules, seccomp.ALLOW, policy.ALLOWED | (policy.FORKING if forks else frozenset()))
     loudly = policy.REFUSED_LOUDLY - {"socket"}
     _add(rules, seccomp.TRAP, loudly | (frozenset() if forks else policy.FORKING))
-    _sockets(rules, seccomp, forks=forks)
+    _sockets(rules, seccomp, loudly=not forks and threads)
     for name, number in policy.ANSWERED.items():
         if name != "ioctl":
             _add(rules, seccomp.ERRNO(number), [name])
@@ -70,10 +69,10 @@ def _devices(rules: Any, seccomp: Any) -> None:
     _rule(rules, refusal, "ioctl", seccomp.Arg(1, seccomp.NE, policy.FIONBIO))
 
 
-def _sockets(rules: Any, seccomp: Any, *, forks: bool) -> None:
+def _sockets(rules: Any, seccomp: Any, *, loudly: bool) -> None:
     """None for anybody. Programs look for a name service by a local one in good faith; Python does not."""
-    quiet = seccomp.Arg(0, seccomp.EQ, policy.AF_UNIX)
-    _rule(rules, seccomp.ERRNO(errno.EACCES) if forks else seccomp.TRAP, "socket", quiet)
+    if loudly:  # else the default answer holds
+        _rule(rules, seccomp.TRAP, "socket", seccomp.Arg(0, seccomp.EQ, policy.AF_UNIX))
     _rule(rules, seccomp.TRAP, "socket", seccomp.Arg(0, seccomp.NE, policy.AF_UNIX))
 
 

@@ -63,7 +63,7 @@ class OpenNursery(Nursery):
 
     def _command(self, settings: dict[str, Any], group: Group | None, uid: int) -> list[str]:
         text = Path(parent.__file__).read_text()
-        command = [*self.runtime.outside(), "-S", "-c", text, parent_settings(settings)]
+        command = [*self.runtime.outside(self.runtime.python), "-S", "-c", text, parent_settings(settings)]
         drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--bounding-set=-all", "--"]
         environment = ["env", "-i", *(f"{name}={value}" for name, value in self._environment().items())]
         whole = [*(drop if os.getuid() == 0 else []), *environment, *command]
@@ -143,7 +143,7 @@ class Landlock:
     @contextlib.contextmanager
     def _laid_out(self, code: BotCode, owner: int | None) -> Iterator[tuple[Path, Unpacked]]:
         """The bot's folder; removed again if the launch fails."""
-        unpacked = unpack(code, self.claim.folder, owner, self.launched)
+        unpacked = unpack(code, self.claim.folder, owner, self.launched, self.runtime)
         folder = unpacked.folder or self._source(unpacked, owner)
         try:
             yield folder, unpacked
@@ -166,9 +166,9 @@ class Landlock:
     def _run(self, unpacked: Unpacked) -> list[str] | None:
         if unpacked.folder is None:
             return None
-        program, *rest = unpacked.run
-        own = program in ("python", "python3")
-        return [*self.runtime.outside(), *rest] if own else [program, *rest]
+        name, *rest = unpacked.run
+        program = self.runtime.program(name)
+        return [program, *rest] if program == name else [*self.runtime.outside(program), *rest]
 
     def _parent(self, slot: int) -> Parent:
         known = self.parents.get(slot)

@@ -13,12 +13,13 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import engine
+from service.interpreters import OURS
 from workers.sandbox.errors import SandboxUnavailable
 
 FORMAT = "3"
@@ -54,14 +55,19 @@ class Runtime:
     python: str
     version: str
     numpy: bool
+    interpreters: Mapping[str, str]  # paths inside the root, by the names bots know
     locks: tuple[int, ...] = ()
 
-    def outside(self) -> list[str]:
-        """The command that runs this Python where its root is a folder like any other."""
+    def program(self, name: str) -> str:
+        """The path in the root of what a bot calls by this name; what is no interpreter's is its own."""
+        return self.python if name in OURS else self.interpreters.get(name, name)
+
+    def outside(self, program: str) -> list[str]:
+        """The command that runs a program of the root where the root is a folder like any other."""
         loader = next(path for path in sorted(self.root.glob("lib*/ld-*.so*")))
         libraries = {path.parent for path in self.root.glob("**/lib*.so*") if "python3" not in str(path)}
         path = ":".join(sorted(map(str, libraries)))
-        return [str(loader), "--library-path", path, str(self.root) + self.python]
+        return [str(loader), "--library-path", path, str(self.root) + program]
 
     def home(self) -> str:
         """Its PYTHONHOME there."""
@@ -73,13 +79,13 @@ class Runtime:
             os.close(lock)
 
 
-def prepare(python: str | None, home: Path, interpreters: Sequence[str] = ()) -> Runtime:
+def prepare(python: str | None, home: Path, interpreters: Mapping[str, str]) -> Runtime:
     """The root for this Python and this engine, copied the first time; raises `SandboxUnavailable`.
 
-    `interpreters` are paths of other programs, which lie in the root where they lie here.
+    `interpreters` are other programs by name; they lie in the root where they lie here.
     """
     facts = _ask(python or _usual())
-    facts["interpreters"] = [_program(path) for path in interpreters]
+    facts["interpreters"] = {name: _program(name, path) for name, path in interpreters.items()}
     _drop_old_drafts(home)
     root = home / f"root-{_root_name(facts)}"
     package = Path(engine.__file__).parent
@@ -88,7 +94,8 @@ def prepare(python: str | None, home: Path, interpreters: Sequence[str] = ()) ->
     locks.append(_made(rules, lambda draft: _fill_engine(facts, package, draft)))
     prune(home)
     version = ".".join(map(str, facts["version"]))
-    return Runtime(root, rules, facts["program"], version, facts["numpy"] is not None, tuple(locks))
+    numpy, programs = facts["numpy"] is not None, facts["interpreters"]
+    return Runtime(root, rules, facts["program"], version, numpy, programs, tuple(locks))
 
 
 def prune(home: Path) -> None:
@@ -134,9 +141,11 @@ def _drop_old_drafts(home: Path) -> None:
                 shutil.rmtree(draft, ignore_errors=True)
 
 
-def _program(path: str) -> str:
+def _program(name: str, path: str) -> str:
     if not os.path.isabs(path) or not os.path.isfile(path) or not os.access(path, os.X_OK):
-        raise SandboxUnavailable(f"no interpreter for bots is at {path}: give the whole path of a program")
+        raise SandboxUnavailable(
+            f"{name} for bots is not at {path}: install it, or give RAGE_INTERPRETERS its whole path"
+        )
     return path
 
 
@@ -181,7 +190,7 @@ def _engine_name(facts: dict[str, Any], package: Path) -> str:
 
 def _copied(facts: dict[str, Any]) -> Iterator[Path]:
     """Every file taken from the host's Python, without shared libraries."""
-    yield from map(Path, [facts["program"], *facts["interpreters"]])
+    yield from map(Path, [facts["program"], *facts["interpreters"].values()])
     for folder in dict.fromkeys((facts["library"], facts["platform"])):
         yield from _files(Path(folder), LEFT_OUT)
     for folder in _numpy(facts):
@@ -237,19 +246,19 @@ def _fill_root(facts: dict[str, Any], draft: Path) -> None:
         if numpy_home and path.is_relative_to(numpy_home):
             inside = draft / "usr/lib/rage" / path.relative_to(numpy_home)
         _copy(path, inside)
-    programs = {facts["program"], *facts["interpreters"]}
+    programs = {facts["program"], *facts["interpreters"].values()}
     for library in _libraries(path for path in copied if path.suffix == ".so" or str(path) in programs):
         _copy(Path(library), draft / library.lstrip("/"))
     _furnish(facts, draft)
 
 
 def _furnish(facts: dict[str, Any], draft: Path) -> None:
-    """A `python` by name, and the places where mounts will lie."""
-    for name in ("python", "python3"):
+    """Every interpreter by its name, and the places where mounts will lie."""
+    for name, program in [*((name, facts["program"]) for name in OURS), *facts["interpreters"].items()]:
         link = draft / "usr/bin" / name
         link.parent.mkdir(parents=True, exist_ok=True)
         if not link.exists():
-            link.symlink_to(facts["program"])
+            link.symlink_to(program)
     if limiter := shutil.which("prlimit"):
         for path in (limiter, *_libraries([Path(limiter)])):
             inside = LIMITER if path == limiter else path

@@ -4,7 +4,7 @@ import ctypes
 import os
 import select
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -71,7 +71,7 @@ class Wanted:
     """What was asked of a probe."""
 
     python: str | None
-    interpreters: tuple[str, ...]
+    interpreters: Mapping[str, str]
     launcher: str | None
     groups: bool
 
@@ -96,16 +96,16 @@ class Sandbox:
         require_groups: bool = False,
         use_groups: bool = True,
         launcher: str | None = None,
-        interpreters: Sequence[str] = (),
+        interpreters: Mapping[str, str] | None = None,
     ) -> "Sandbox":
         """The strongest sandbox this machine allows, tried out with a bot; raises `SandboxUnavailable`.
 
         `python`: the interpreter bots get (default: the system's). Without `use_groups`, or where no control
         group can be made, it is mode B: one process a bot, no scratch space; `require_groups` refuses that.
         `launcher`: `fork-server`, `one-shot` or `landlock` and no other (default: the first that works).
-        `interpreters`: paths of what a program in an archive may name in its first line (#!), beside Python.
+        `interpreters`: paths of what archives may run on beside Python, by the names they know.
         """
-        wanted = Wanted(python, tuple(interpreters), launcher, require_groups)
+        wanted = Wanted(python, interpreters or {}, launcher, require_groups)
         if launcher == "landlock":
             return cls._without_namespaces(wanted)
         program = bubblewrap.found()
@@ -175,6 +175,7 @@ class Sandbox:
             "launcher": self.launcher.name,
             "python": self.python.version,
             "numpy": self.python.numpy,
+            "interpreters": dict(self.python.interpreters),
             "cgroups": self.cgroups,
             "user_per_seat": os.getuid() == 0,
             "notes": list(self.notes),

@@ -12,6 +12,7 @@ from service import upload
 from service.errors import Invalid
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError
+from workers.sandbox.runtime import Runtime
 
 BOOT = "from engine.bot import main; main()"
 
@@ -30,15 +31,14 @@ class Unpacked:
         """Whether the bot may have processes, where the machine can count them."""
         return self.folder is not None
 
-    def command(self, python: str) -> list[str]:
+    def command(self, runtime: Runtime) -> list[str]:
         """What is run in the sandbox, in the folder /bot."""
         if self.folder is None:
-            return [python, "-S", "-c", BOOT, self.name]
-        program = python if self.run[0] in ("python", "python3") else self.run[0]
-        return [program, *self.run[1:]]
+            return [runtime.python, "-S", "-c", BOOT, self.name]
+        return [runtime.program(self.run[0]), *self.run[1:]]
 
 
-def unpack(code: BotCode, home: Path, uid: int | None, number: int) -> Unpacked:
+def unpack(code: BotCode, home: Path, uid: int | None, number: int, runtime: Runtime) -> Unpacked:
     """The code made ready below `home`, readable by `uid` alone; raises `SandboxError`."""
     if code.kind == "py":
         return Unpacked(code.file_name(), source=code.content)
@@ -46,7 +46,7 @@ def unpack(code: BotCode, home: Path, uid: int | None, number: int) -> Unpacked:
     try:
         folder.mkdir(mode=0o700)
         _write(code, folder, uid)
-        run = upload.run_command((folder / "bot.toml").read_bytes())
+        run = upload.run_command((folder / "bot.toml").read_bytes(), runtime.interpreters)
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, (OSError, Invalid)):
