@@ -54,7 +54,6 @@ class Dice:
         return items
 
 
-@lru_cache(maxsize=32)
 def design(n: int, k: int, meetings: int) -> tuple[tuple[Order, ...], ...]:
     """Blocks of tables of k out of n: each pair meets `meetings` times or more, no two pairs' counts 2 apart.
 
@@ -62,14 +61,28 @@ def design(n: int, k: int, meetings: int) -> tuple[tuple[Order, ...], ...]:
     each block every entrant plays equally often, and equally often in each seat. Only a last block may leave
     seats one apart: among all tables, some turn into themselves before they went round if gcd(n, k) > 1.
     """
+    if bases := search(n, k, meetings):
+        return developed(bases, n)
+    copies = -(-meetings // comb(n - 2, k - 2))
+    orbits = [orbit for orbit in _orbits(n, k) for _ in range(copies)]
+    short = [order for orbit in orbits if len(orbit) < n for order in orbit]
+    return (*(orbit for orbit in orbits if len(orbit) == n), *([tuple(seated(short))] if short else []))
+
+
+@lru_cache(maxsize=32)
+def search(n: int, k: int, meetings: int) -> tuple[Order, ...] | None:
+    """The base blocks of a design; None where all C(n, k) tables are not more."""
     copies = -(-meetings // comb(n - 2, k - 2))
     fewest = -(-meetings * (n - 1) // (k * (k - 1)))
     for size in range(fewest, -(-copies * comb(n, k) // n)):
         if _possible(n, k, size) and (bases := _search(n, k, size)):
-            return tuple(_developed(base, n) for base in bases)
-    orbits = [orbit for orbit in _orbits(n, k) for _ in range(copies)]
-    short = [order for orbit in orbits if len(orbit) < n for order in orbit]
-    return (*(orbit for orbit in orbits if len(orbit) == n), *([tuple(seated(short))] if short else []))
+            return tuple(map(tuple, bases))
+    return None
+
+
+def developed(bases: Iterable[Sequence[int]], n: int) -> tuple[tuple[Order, ...], ...]:
+    """A block of n tables for each base block."""
+    return tuple(_developed(base, n) for base in bases)
 
 
 def even(block: Sequence[Order]) -> bool:

@@ -9,9 +9,10 @@ from engine.rules import RuleSet
 from service import luck, paging, results, tournaments
 from service import standings as numbers
 from service.errors import NotFound
+from service.stages import OVER
 from service.tables import match, seat
 from service.tables import tournament as tournament_rows
-from service.tournaments import OVER, Entrant
+from service.tournaments import Entrant
 from service.work import Arena
 
 EVENTS = 200  # results told at once; the next call tells what follows

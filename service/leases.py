@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy import Row, and_, exists, func, insert, select, update
 
 from engine.table import Fault, Outcome
-from service import schedule, tournaments
+from service import schedule, stages
 from service.jobs import PLAY, Job
 from service.tables import EPOCH, entrant, fault, match, seat
 from service.tables import tournament as tournament_rows
@@ -77,9 +77,12 @@ def finish_and_claim(
     """
     with arena.work() as work:
         taken = _finish(work, done, outcome, spent, mode)
+        last = taken and not _anything(work, done.tournament_id)
         following = _claim(work, worker, _lease(arena)) if more else None
         if following is None and more is False and _anything(work):
             work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
+    if last and stages.advance(arena, done.tournament_id) and more and following is None:
+        following = claim(arena, worker)
     if not taken:
         log.warning("late_result_refused", match=done.match_id, attempt=done.attempt, worker=worker)
     return taken, following
@@ -96,6 +99,7 @@ def give_back(arena: Arena, held: Assignment, trouble: str) -> None:
     """We could not play it; nobody loses by that. It is planned again, or failed after too many attempts."""
     with arena.work() as work:
         _release(work, held.tournament_id, held.number, held.attempt, _held(held), trouble)
+    stages.advance(arena, held.tournament_id)
     log.error("match_given_back", match=held.match_id, attempt=held.attempt, trouble=trouble)
 
 
@@ -105,7 +109,7 @@ def take_back_overdue(work: Work) -> int:
     query = select(
         match.c.tournament_id, match.c.number, match.c.attempts, match.c.lease_token, match.c.lease_worker
     )
-    found = work.db.execute(query.where(overdue).limit(1000)).all()
+    found = work.db.execute(query.where(overdue).limit(1000).with_for_update(skip_locked=True)).all()
     for row in found:
         key = (match.c.tournament_id == row.tournament_id, match.c.number == row.number)
         held = and_(*key, match.c.status == "leased", match.c.lease_token == row.lease_token)
@@ -130,8 +134,9 @@ def _playable() -> Any:
     return and_(match.c.status == "planned", match.c.tournament_id.in_(running))
 
 
-def _anything(work: Work) -> bool:
-    return bool(work.db.scalar(select(exists().where(_playable()))))
+def _anything(work: Work, tournament_id: str | None = None) -> bool:
+    of_it = () if tournament_id is None else (match.c.tournament_id == tournament_id,)
+    return bool(work.db.scalar(select(exists().where(_playable(), *of_it))))
 
 
 def _claim(work: Work, worker: str, lease: timedelta) -> Assignment | None:
@@ -175,7 +180,7 @@ def _leased(work: Work, worker: str, lease: timedelta, of: "Row[Any]", row: "Row
     times = {"lease_until": work.now + lease, "started_at": work.now}
     key = (match.c.tournament_id == row.tournament_id, match.c.number == row.number)
     work.db.execute(update(match).where(*key).values(**values, **times))
-    work.db.execute(update(tournament_rows).where(tournament_rows.c.id == of.id).values(claimed_at=work.now))
+    _served(work, of.id)
     query = select(entrant.c.number, entrant.c.version_id).where(
         entrant.c.tournament_id == of.id, entrant.c.number.in_(row.entrants)
     )
@@ -192,6 +197,14 @@ def _leased(work: Work, worker: str, lease: timedelta, of: "Row[Any]", row: "Row
         versions=tuple(versions[each] for each in row.entrants),
         entrants=tuple(row.entrants),
     )
+
+
+def _served(work: Work, tournament_id: str) -> None:
+    """Remember whose turn it was, unless somebody has the row: who holds a match must not wait for one."""
+    free = select(tournament_rows.c.id).where(tournament_rows.c.id == tournament_id)
+    if work.db.scalar(free.with_for_update(skip_locked=True, key_share=True)) is not None:
+        this = tournament_rows.c.id == tournament_id
+        work.db.execute(update(tournament_rows).where(this).values(claimed_at=work.now))
 
 
 def _held(held: Assignment) -> Any:
@@ -215,7 +228,6 @@ def _finish(work: Work, done: Assignment, outcome: Outcome, spent: Sequence[Spen
     faults = [_fault(done, ordinal, each) for ordinal, each in enumerate(outcome.faults)]
     if faults:
         work.db.execute(insert(fault), faults)
-    tournaments.finish_played(work, done.tournament_id)
     return True
 
 
@@ -261,6 +273,5 @@ def _release(work: Work, tournament_id: str, number: int, attempts: int, held: A
     if work.db.execute(update(match).where(held).values(values)).rowcount:
         if status == "failed":
             log.error("match_failed", match=f"{tournament_id}-{number}", attempts=attempts, trouble=trouble)
-            tournaments.finish_played(work, tournament_id)
         else:
             work.send(Job(PLAY, (0,)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import structlog
 from sqlalchemy import text
 
-from service import leases, presence, rankings, tournaments, trials
+from service import leases, presence, rankings, stages, trials
 from service.jobs import PLAY, Job
 from service.work import Arena, Work
 
@@ -21,28 +21,31 @@ class Reaped:
 
     started: int
     returned: int
-    finished: int
+    advanced: int
     checks: int
     bells: int
 
 
 def reap(arena: Arena) -> Reaped:
-    """Start what is due, take back overdue leases, close what is played, send what may have been lost."""
+    """Take back overdue leases, start what is due, plan what comes next, send what may have been lost."""
     with arena.work() as work:
         if not _alone(work):
             return Reaped(0, 0, 0, 0, 0)
+        returned = leases.take_back_overdue(work)
+    started, advanced = stages.begin_due(arena), stages.advance_due(arena)
+    with arena.work() as work:
         done = Reaped(
-            started=tournaments.begin_due(work),
-            returned=leases.take_back_overdue(work),
-            finished=tournaments.finish_played(work),
+            started=started,
+            returned=returned,
+            advanced=advanced,
             checks=trials.resend(work),
             bells=_ring(arena, work),
         )
         presence.forget(work)
     rankings.settle_running(arena)
-    if any((done.started, done.returned, done.finished, done.checks)):
+    if any((done.started, done.returned, done.advanced, done.checks)):
         log.info(
-            "reaped", started=done.started, returned=done.returned, finished=done.finished, checks=done.checks
+            "reaped", started=done.started, returned=done.returned, advanced=done.advanced, checks=done.checks
         )
     return done
 

@@ -4,11 +4,11 @@ Pure and the same everywhere: all choices come from SHAKE-256 (`service.design.D
 """
 
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from service.design import Dice, Order, design, even, seated
+from service.design import Dice, Order, design, developed, even, seated
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,15 @@ class Pairing:
     entrants: Order
 
 
-def round_robin(entrants: int, seats: int, *, meetings: int = 1, seed: bytes) -> list[list[Table]]:
+def round_robin(
+    entrants: int, seats: int, *, meetings: int = 1, seed: bytes, bases: Sequence[Order] | None = None
+) -> list[list[Table]]:
     """Blocks of tables of `seats`: each pair meets `meetings` times or more, no two pairs' counts 2 apart.
 
     After every block each entrant has played equally often, and equally often in each seat; only the last
     block may leave an entrant's seats one apart (see `design`; for two seats and an even number it must).
-    The design depends on the three numbers alone; the seed says who is who in it and shuffles the order.
+    The design depends on the three numbers alone, or is made of the `bases` found for them before; the seed
+    says who is who in it and shuffles the order.
     Raises ValueError for fewer entrants than seats, fewer than two seats or no meeting.
     """
     if seats < 2 or meetings < 1:
@@ -41,29 +44,50 @@ def round_robin(entrants: int, seats: int, *, meetings: int = 1, seed: bytes) ->
         raise ValueError(f"a table of {seats} needs at least {seats} entrants, there are {entrants}")
     dice = Dice(b"schedule", seed)
     names = dice.shuffled(range(entrants))
-    blocks = sorted(dice.shuffled(design(entrants, seats, meetings)), key=even, reverse=True)
+    made = developed(bases, entrants) if bases else design(entrants, seats, meetings)
+    blocks = sorted(dice.shuffled(made), key=even, reverse=True)
     return [[Table(tuple(names[x] for x in order)) for order in dice.shuffled(block)] for block in blocks]
 
 
-def matches(
-    blocks: Sequence[Sequence[Table]], *, deals: int, duplicate: bool, seed: bytes
-) -> Iterator[Pairing]:
-    """Every match of `deals` passes through the blocks; one deal group a table and pass, numbered from 0.
+def tables(entrants: int, seats: int, meetings: int, bases: Sequence[Order] | None = None) -> int:
+    """How many tables a round robin has."""
+    return len(bases) * entrants if bases else sum(map(len, design(entrants, seats, meetings)))
 
-    `duplicate`: a group is the k cyclic rotations of a fresh random order of seats; whatever that order,
-    everyone sits in each seat once. Otherwise a group is one match. There a block with even seats has its
-    seats renamed by a fresh random permutation each pass, the same at all its tables, so it stays even; the
-    tables of uneven blocks are seated anew, all passes together: nobody's seats end up more than one apart.
+
+def groups(blocks: Sequence[Sequence[Table]], *, deals: int, duplicate: bool, seed: bytes) -> Iterator[Order]:
+    """The order of seats of every deal group of `deals` passes through the blocks; one a table and pass.
+
+    `duplicate`: a fresh random order; the rotations (`pairings`) seat everyone once in each seat, whatever it
+    is. Otherwise a group is one match. There a block with even seats has its seats renamed by a fresh random
+    permutation each pass, the same at all its tables, so it stays even; the tables of uneven blocks are
+    seated anew, all passes together: nobody's seats end up more than one apart.
     Raises ValueError for no deals.
     """
     if deals < 1:
         raise ValueError(f"{deals} deals: at least 1 is needed")
     dice = Dice(b"seats", seed)
     orders = [[table.entrants for table in block] for block in blocks]
-    passes = _shuffled(orders, deals, dice) if duplicate else _renamed(orders, deals, dice)
-    for group, order in enumerate(passes):
+    return _shuffled(orders, deals, dice) if duplicate else _renamed(orders, deals, dice)
+
+
+def pairings(
+    orders: Iterable[Order], *, duplicate: bool, first: int = 0, teams: Sequence[Order] = ()
+) -> Iterator[Pairing]:
+    """The matches of deal groups, which are numbered from `first`.
+
+    `duplicate`: one for each cyclic rotation of the order, so that everybody has had everybody's cards.
+    `teams`: the seats of each team; an entrant of the order then has all seats of its team.
+    """
+    for group, order in enumerate(orders, first):
         for rotation in range(len(order) if duplicate else 1):
-            yield Pairing(group, rotation, order[rotation:] + order[:rotation])
+            yield Pairing(group, rotation, _seats(order[rotation:] + order[:rotation], teams))
+
+
+def _seats(order: Order, teams: Sequence[Order]) -> Order:
+    if not teams:
+        return order
+    of_seat = {seat: entrant for entrant, team in zip(order, teams, strict=True) for seat in team}
+    return tuple(of_seat[seat] for seat in sorted(of_seat))
 
 
 def group_seed(secret: bytes, group: int) -> bytes:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, select
+from sqlalchemy import Connection, Row, select
 
 from engine.errors import RulesError
 from engine.rules import RuleSet
-from service import names, schedule
+from service import lineup, names, schedule
 from service.errors import Invalid
 from service.limits import Limits
 from service.tables import bot, version
@@ -100,17 +100,6 @@ def plan(entrants: int, players: int, meetings: int, seed: str) -> list[list[sch
     return schedule.round_robin(entrants, players, meetings=meetings, seed=seed.encode())
 
 
-def newest_ready(db: Connection, bot_ids: Sequence[str]) -> dict[str, str]:
-    """The newest ready version of each bot that has one and is not retired."""
-    query = (
-        select(version.c.bot_id, version.c.id)
-        .join(bot, and_(bot.c.id == version.c.bot_id, bot.c.retired_at.is_(None)))
-        .where(version.c.bot_id.in_(bot_ids), version.c.status == "ready")
-        .order_by(version.c.number)
-    )
-    return {row.bot_id: row.id for row in db.execute(query)}
-
-
 def _total(entrants: int, players: int, meetings: int, deals: int, values: Mapping[str, Any]) -> int:
     tables = sum(map(len, plan(entrants, players, meetings, values["seed"])))
     return tables * deals * (players if values["duplicate"] else 1)
@@ -124,7 +113,7 @@ def _entries(db: Connection, told: Sequence[str], wrong: dict[str, list[str]]) -
     known = {row.id: row for row in db.execute(select(bot).where(bot.c.id.in_(ids)))}
     status = select(version.c.id, version.c.status).where(version.c.bot_id.in_(ids))
     versions = {row.id: row.status for row in db.execute(status)}
-    ready = newest_ready(db, list(ids))
+    ready = lineup.newest_ready(db, list(ids))
     seen: set[str] = set()
     for index, each in enumerate(told):
         if reason := _bad_entry(each, known, versions, ready, seen):

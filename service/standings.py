@@ -96,10 +96,13 @@ def whole_groups(results: Iterable[Result], group_size: int) -> list[Result]:
     groups: defaultdict[int, list[Result]] = defaultdict(list)
     for result in results:
         groups[result.group].append(result)
+    whole: list[Result] = []
     for number, group in groups.items():
-        if len(group) > group_size:
-            raise ValueError(f"group {number} has {len(group)} matches, not {group_size}")
-    return [result for group in groups.values() if len(group) == group_size for result in group]
+        size = min(group_size, len(group[0].entrants))  # a smaller table has fewer seats to rotate
+        if len(group) > size:
+            raise ValueError(f"group {number} has {len(group)} matches, not {size}")
+        whole += group if len(group) == size else []
+    return whole
 
 
 def _head_to_head(tied: list[int], results: Sequence[Result]) -> list[list[int]]:

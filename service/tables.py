@@ -25,7 +25,9 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
+    true,
 )
 
 from service.settings import Settings
@@ -70,6 +72,10 @@ def _to(name: str, target: str, **options: Any) -> "Column[str]":
 
 def _moment(name: str, *, known: bool = True) -> "Column[datetime]":
     return Column(name, Moment, nullable=not known)
+
+
+def _switch(name: str, default: bool) -> "Column[bool]":
+    return Column(name, Boolean, nullable=False, server_default=true() if default else false())
 
 
 def _match_key() -> ForeignKeyConstraint:
@@ -157,6 +163,19 @@ tournament = Table(
     _moment("started_at", known=False),
     _moment("finished_at", known=False),
     _moment("claimed_at", known=False),  # when one of its matches was last given out
+    Column("stages", Integer),  # how many stages were asked for, where the format leaves the choice
+    Column("challenger", String(100)),  # BOT or BOT:VERSION as it was entered
+    _switch("apart", False),  # whether bots of one owner are kept from one table
+    Column("plan", JSON(none_as_null=True)),  # what its format worked out before the start
+    Column("stage", Integer, nullable=False, server_default="0"),  # stages written so far
+    Column("groups", Integer, nullable=False, server_default="0"),  # deal groups written so far
+    Column("written", Integer, nullable=False, server_default="0"),  # matches written so far
+    _switch("more", False),  # whether a further stage may follow
+    _switch("entry_open", False),
+    Column("entry_limit", Integer),
+    _moment("entry_deadline", known=False),
+    Column("repeat", String(100)),  # a cron line; the next one is made when this one starts
+    Column("series", String(60), index=True),  # the first tournament of those that repeat
     Index("ix_tournament_pool", "rules_key", "players"),
 )
 
@@ -167,6 +186,22 @@ entrant = Table(
     Column("number", Integer, primary_key=True),
     _to("bot_id", "bot.id", index=True),
     Column("version_id", String(60), ForeignKey("version.id"), index=True),  # known from the start on
+    Column("status", String(12), nullable=False, server_default="in"),  # in, withdrawn, disqualified
+    Column("reason", Text),
+    _moment("left_at", known=False),
+    _switch("filler", False),  # a house bot that fills a seat: unrated
+)
+
+stage = Table(  # tables that were planned together
+    "stage",
+    metadata,
+    _to("tournament_id", "tournament.id", primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("kind", String(10), nullable=False),
+    Column("tables", JSON, nullable=False),  # entrant numbers of each deal group, without fillers
+    Column("byes", JSON, nullable=False),
+    Column("first_group", Integer, nullable=False),
+    _moment("planned_at"),
 )
 
 match = Table(
@@ -176,6 +211,8 @@ match = Table(
     Column("number", Integer, primary_key=True),
     Column("deal_group", Integer, nullable=False),
     Column("rotation", Integer, nullable=False),
+    Column("stage", Integer, nullable=False, server_default="1"),
+    _switch("rated", True),  # not so with a filler, or fewer seats than the tournament's
     Column("entrants", JSON, nullable=False),  # entrant numbers in seat order
     Column("status", String(8), nullable=False),
     Column("attempts", Integer, nullable=False, server_default="0"),

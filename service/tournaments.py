@@ -8,21 +8,20 @@ from datetime import datetime
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, Row, and_, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, func, insert, select, tuple_, update
 
-from service import names, paging, quotas, schedule, spec
+from service import names, paging, quotas, spec, stages
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, NotFound
-from service.jobs import PLAY, SETTLE, Job
+from service.jobs import PLAY, Job
 from service.paging import Micros, Page
+from service.stages import OVER, WAITING
 from service.tables import account, bot, entrant, match, version
 from service.tables import tournament as rows
 from service.work import Arena, Work
 
 log = structlog.get_logger(__name__)
-OVER = ("finished", "cancelled")
 STATUSES = ("scheduled", "running", "paused", *OVER)
-DOORBELLS = 16  # how many jobs a start sends; workers send the next themselves
 SECRET_BYTES = 32
 
 
@@ -88,9 +87,10 @@ def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Tournament
             {"number": n, "bot_id": entry.bot_id, "version_id": entry.version_id} for n, entry in listed
         ]
         work.db.execute(insert(entrant), [{**entry, "tournament_id": tournament_id} for entry in entries])
-        if made.start_at is not None and made.start_at <= work.now:
-            begin(work, tournament_id)
+        now = made.start_at is not None and made.start_at <= work.now
     log.info("tournament_created", tournament=tournament_id, owner=caller.id, matches=made.total)
+    if now:
+        stages.begin(arena, tournament_id)
     return tournament(arena, tournament_id)
 
 
@@ -128,10 +128,10 @@ def start(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
     """Start now, whatever `start_at` says. Running already: nothing happens."""
     with arena.work() as work:
         status = _own(work, caller, tournament_id).status
-        if status == "scheduled":
-            begin(work, tournament_id)
-        elif status != "running":
-            raise Conflict(f"a tournament that is {status} cannot be started{_hint(status)}")
+    if status in WAITING:
+        stages.begin(arena, tournament_id)
+    elif status != "running":
+        raise Conflict(f"a tournament that is {status} cannot be started{_hint(status)}")
     return tournament(arena, tournament_id)
 
 
@@ -152,69 +152,8 @@ def cancel(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
         if row.status == "finished":
             raise Conflict("a finished tournament cannot be cancelled")
         if row.status != "cancelled":
-            end(work, tournament_id, "cancelled", f"cancelled by {caller.name}")
+            stages.end(work, tournament_id, "cancelled", f"cancelled by {caller.name}")
     return tournament(arena, tournament_id)
-
-
-def begin(work: Work, tournament_id: str) -> None:
-    """Fix entrants and write every match; one that cannot be played any more is cancelled with the reason."""
-    row = work.db.execute(select(rows).where(rows.c.id == tournament_id)).one()
-    playing = _fix_entrants(work, tournament_id)
-    if len(playing) < row.players:
-        end(work, tournament_id, "cancelled", f"only {len(playing)} entrants were left at the start")
-        return
-    blocks = spec.plan(len(playing), row.players, row.meetings, row.seed)
-    pairings = schedule.matches(blocks, deals=row.deals, duplicate=row.duplicate, seed=row.seed.encode())
-    planned = [
-        {
-            "tournament_id": tournament_id,
-            "number": number,
-            "deal_group": pairing.group,
-            "rotation": pairing.rotation,
-            "entrants": [playing[each] for each in pairing.entrants],
-            "status": "planned",
-        }
-        for number, pairing in enumerate(pairings)
-    ]
-    work.db.execute(insert(match), planned)
-    running = {"status": "running", "started_at": work.now, "total": len(planned)}
-    work.db.execute(update(rows).where(rows.c.id == tournament_id).values(running))
-    for bell in range(min(DOORBELLS, len(planned))):
-        work.send(Job(PLAY, (bell,)))
-
-
-def end(work: Work, tournament_id: str, status: str, reason: str | None = None) -> None:
-    """The tournament is over; matches that are not done are void, and their leases worth nothing."""
-    left = and_(match.c.tournament_id == tournament_id, match.c.status.in_(("planned", "leased")))
-    work.db.execute(update(match).where(left).values(status="void", lease_token=None, lease_until=None))
-    over = {"status": status, "reason": reason, "finished_at": work.now}
-    this = (rows.c.id == tournament_id, rows.c.status.not_in(OVER))  # an end is final
-    work.db.execute(update(rows).where(*this).values(over))
-    work.send(Job(SETTLE, (tournament_id,)))
-
-
-def begin_due(work: Work) -> int:
-    """Start every tournament whose time has come; how many."""
-    due = (rows.c.status == "scheduled", rows.c.start_at.is_not(None), rows.c.start_at <= work.now)
-    query = select(rows.c.id).where(*due).order_by(rows.c.start_at).limit(10)
-    found = work.db.scalars(query.with_for_update(skip_locked=True)).all()
-    for tournament_id in found:
-        begin(work, tournament_id)
-    return len(found)
-
-
-def finish_played(work: Work, tournament_id: str | None = None) -> int:
-    """Close running tournaments (one, or any) with nothing left to play; how many."""
-    left = select(match.c.number).where(
-        match.c.tournament_id == rows.c.id, match.c.status.in_(("planned", "leased"))
-    )
-    query = select(rows.c.id).where(rows.c.status.in_(("running", "paused")), ~left.exists())
-    if tournament_id is not None:
-        query = query.where(rows.c.id == tournament_id)
-    found = work.db.scalars(query).all()
-    for each in found:
-        end(work, each, "finished")
-    return len(found)
 
 
 def entrants(db: Connection, tournament_id: str) -> list[Entrant]:
@@ -244,22 +183,6 @@ def _row(work: Work, tournament_id: str, caller: Account, made: spec.Spec) -> di
         "secret": secrets.token_bytes(SECRET_BYTES),
         "created_at": work.now,
     }
-
-
-def _fix_entrants(work: Work, tournament_id: str) -> list[int]:
-    """Give every entrant its version; the numbers of those that still have one to play."""
-    listed = select(entrant).where(entrant.c.tournament_id == tournament_id).order_by(entrant.c.number)
-    entries = work.db.execute(listed).all()
-    ready = spec.newest_ready(work.db, [entry.bot_id for entry in entries])
-    playing: dict[str, int] = {}
-    for entry in entries:
-        chosen = entry.version_id or ready.get(entry.bot_id)
-        if chosen is None or entry.bot_id not in ready or chosen in playing:
-            continue
-        playing[chosen] = entry.number
-        key = (entrant.c.tournament_id == tournament_id, entrant.c.number == entry.number)
-        work.db.execute(update(entrant).where(*key).values(version_id=chosen))
-    return list(playing.values())
 
 
 def _switch(arena: Arena, caller: Account, tournament_id: str, moves: Mapping[str, str]) -> Tournament:
@@ -314,7 +237,7 @@ def _progress(db: Connection, found: "Sequence[Row[Any]]", now: datetime) -> dic
 
 def _progress_of(row: "Row[Any]", counts: Mapping[str, int], faults: int, now: datetime) -> Progress:
     played, failed = counts.get("done", 0), counts.get("failed", 0)
-    left = counts.get("planned", 0) + counts.get("leased", 0)
+    left = max(row.total - sum(counts.get(status, 0) for status in ("done", "failed", "void")), 0)
     eta = None
     if row.status == "running" and row.started_at is not None and played:
         eta = now + (now - row.started_at) / played * left

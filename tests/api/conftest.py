@@ -22,7 +22,7 @@ from werkzeug.test import TestResponse
 from api.app import create_app
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
-from service import leases, rankings, tables, tournaments, trials
+from service import leases, rankings, tables, trials
 from service.jobs import CHECK, SETTLE, InlineQueue
 from service.leases import Spent
 from service.settings import Settings
@@ -298,8 +298,6 @@ def play_all(arena: Arena) -> Callable[..., None]:
             _, held = leases.finish_and_claim(
                 arena, held, outcome, spent, mode="A", worker="here", more=most > 0
             )
-        with arena.work() as work:
-            tournaments.finish_played(work)
 
     return run
 

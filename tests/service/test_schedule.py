@@ -14,9 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.design import Dice, even, seated
-from service.schedule import Pairing, Table, bot_seed, group_seed, matches, round_robin
+from service.schedule import Pairing, Table, bot_seed, group_seed, groups, pairings, round_robin
 
 MEETINGS = (1, 2, 4)
+
+
+def matches(blocks: list[list[Table]], *, deals: int, duplicate: bool, seed: bytes) -> list[Pairing]:
+    return list(pairings(groups(blocks, deals=deals, duplicate=duplicate, seed=seed), duplicate=duplicate))
 
 
 def seat_counts(orders: Iterable[tuple[int, ...]], entrants: int, seats: int) -> list[list[int]]:
@@ -123,7 +127,7 @@ def test_what_cannot_be_scheduled_is_refused(entrants: int, seats: int, meetings
 
 def test_no_deals_are_refused() -> None:
     with pytest.raises(ValueError, match="0 deals: at least 1"):
-        list(matches(round_robin(4, 4, seed=b""), deals=0, duplicate=True, seed=b""))
+        matches(round_robin(4, 4, seed=b""), deals=0, duplicate=True, seed=b"")
 
 
 def test_the_seed_decides_who_is_who_but_not_how_many_tables_there_are() -> None:
@@ -134,12 +138,13 @@ def test_the_seed_decides_who_is_who_but_not_how_many_tables_there_are() -> None
 
 DIGEST = """
 import hashlib, json
-from service.schedule import matches, round_robin
+from service.schedule import groups, pairings, round_robin
 played = []
 for entrants, seats, meetings in [(7, 2, 1), (6, 3, 4), (30, 5, 1), (24, 3, 4)]:
     blocks = round_robin(entrants, seats, meetings=meetings, seed=b"golden")
     for duplicate in (True, False):
-        played.append([list(m.entrants) for m in matches(blocks, deals=2, duplicate=duplicate, seed=b"g")])
+        orders = groups(blocks, deals=2, duplicate=duplicate, seed=b"g")
+        played.append([list(each.entrants) for each in pairings(orders, duplicate=duplicate)])
 print(hashlib.sha256(json.dumps(played).encode()).hexdigest())
 """
 GOLDEN = "10fcb23d92f94338ca977e5b08d9df8f2cdcfb9145aaf721dbe594e58a407c99"
@@ -203,7 +208,7 @@ def test_single_deals_keep_seats_within_one_over_all_passes(
     field: tuple[tuple[int, int], list[list[Table]]], deals: int, seed: bytes
 ) -> None:
     (entrants, seats), blocks = field
-    played = list(matches(blocks, deals=deals, duplicate=False, seed=seed))
+    played = matches(blocks, deals=deals, duplicate=False, seed=seed)
     tables = [frozenset(table.entrants) for block in blocks for table in block]
     assert [(match.group, match.rotation) for match in played] == [(g, 0) for g in range(len(tables) * deals)]
     assert [frozenset(match.entrants) for match in played] == tables * deals
@@ -218,12 +223,12 @@ def test_orders_of_seats_are_fresh_for_each_deal() -> None:
         bases = [match.entrants for match in first if set(match.entrants) == set(blocks[0][0].entrants)]
         assert len(bases) == 24
         assert len(set(bases)) > 10
-    one, other = (list(matches(blocks, deals=1, duplicate=True, seed=seed)) for seed in (b"1", b"2"))
+    one, other = (matches(blocks, deals=1, duplicate=True, seed=seed) for seed in (b"1", b"2"))
     assert one != other
 
 
 def test_matches_are_values() -> None:
-    first = next(matches([[Table((0, 1))]], deals=1, duplicate=True, seed=b""))
+    first = matches([[Table((0, 1))]], deals=1, duplicate=True, seed=b"")[0]
     assert first in {Pairing(0, 0, (0, 1)), Pairing(0, 0, (1, 0))}
 
 

@@ -14,7 +14,7 @@ from engine.bots import NAMES
 from engine.record import Record, verify
 from engine.rules import RuleSet
 from engine.table import Fault, FaultKind, LocalPlayer, play
-from service import accounts, bots, folds, leases, matches, rankings, reap, tables, tournaments
+from service import accounts, bots, folds, leases, matches, rankings, reap, stages, tables, tournaments
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.jobs import PLAY, InlineQueue
@@ -190,7 +190,8 @@ def test_a_start_that_lost_too_many_entrants_is_cancelled_with_the_reason(
     made = tournaments.create(arena, author, spec(ids, start_at="manual"))
     bots.retire(arena, author, ids[0])
     over = tournaments.start(arena, author, made.id)
-    assert (over.status, over.reason) == ("cancelled", "only 3 entrants were left at the start")
+    reason = "only 3 entrants were left at the start, and no house bot was ready to fill a seat"
+    assert (over.status, over.reason) == ("cancelled", reason)
 
 
 def test_a_paused_tournament_gives_out_no_matches_until_it_goes_on(
@@ -290,7 +291,7 @@ def test_what_was_cancelled_is_never_called_finished(
     made = tournaments.create(arena, author, spec(ready_bots(4)))
     tournaments.cancel(arena, author, made.id)
     with arena.work() as work:
-        tournaments.end(work, made.id, "finished")
+        stages.end(work, made.id, "finished")
     over = tournaments.tournament(arena, made.id)
     assert (over.status, over.reason) == ("cancelled", "cancelled by Ada")
 

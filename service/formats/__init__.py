@@ -1,0 +1,12 @@
+"""The formats a tournament can have: small modules of pure functions that plan it stage by stage."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from service.formats.base import Done, Field, Format, Stage, Table
+from service.formats.round_robin import RoundRobin
+
+__all__ = ["FORMATS", "Done", "Field", "Format", "Stage", "Table"]
+
+FORMATS: Final[Mapping[str, Format]] = MappingProxyType({"round_robin": RoundRobin()})

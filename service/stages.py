@@ -1,0 +1,237 @@
+"""A tournament's stages: the first written at its start, each next one when its format can tell, each once.
+
+What takes long (a search for a schedule, results added up) is worked out before the transaction that writes
+it; that one locks the tournament's row, and writes nothing if anything has moved since. So it does no harm to
+be called twice, at once, or never: `reap` calls for every tournament that should go on.
+
+Locks: a tournament's row first, then its matches. Whoever holds a match (`leases`) never waits for a row.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection, Row, and_, exists, func, insert, select, update
+
+from engine.rules import RuleSet
+from service import lineup, schedule
+from service.design import Order
+from service.formats import FORMATS, Field, Stage
+from service.jobs import PLAY, SETTLE, Job
+from service.lineup import Playing
+from service.tables import bot, entrant, match
+from service.tables import stage as stage_rows
+from service.tables import tournament as rows
+from service.work import Arena, Work
+
+log = structlog.get_logger(__name__)
+OVER = ("finished", "cancelled")
+LIVE = ("running", "paused")
+WAITING = ("draft", "scheduled")
+OPEN = ("planned", "leased")
+DOORBELLS = 16  # how many jobs a new stage sends; workers send the next themselves
+AHEAD = 2_000  # matches kept planned where stages need no results of earlier ones
+PORTIONS = 3  # stages written in a row, at most, when too few matches are planned
+TRIES = 3
+
+
+def begin(arena: Arena, tournament_id: str) -> bool:
+    """Fix versions and write the first stage, or cancel with the reason; False if it has begun or is over."""
+    for _ in range(TRIES):
+        with arena.read() as db:
+            row = db.execute(select(rows).where(rows.c.id == tournament_id)).one()
+            playing = lineup.playing(db, tournament_id)
+            field = lineup.before(db, row, playing)
+        if row.status not in WAITING:
+            return False
+        if (refusal := _refusal(row, field)) is None:
+            field = replace(field, prepared=FORMATS[row.format].prepare(field))
+        with arena.work() as work:
+            now = lock(work, tournament_id)
+            if now.status not in WAITING:
+                return False
+            if lineup.playing(work.db, tournament_id) == playing and tuple(now) == tuple(row):
+                _begin(work, now, playing, field, refusal)
+                return True
+    return False
+
+
+def advance(arena: Arena, tournament_id: str) -> bool:
+    """Write the next stage, or close the tournament, if it is time for either; whether something was done."""
+    with arena.read() as db:
+        row = db.execute(select(rows).where(rows.c.id == tournament_id)).first()
+        if row is None or not _due(db, row):
+            return False
+        field, planned = lineup.now(db, row), None
+        done = [] if FORMATS[row.format].ahead or not row.more else lineup.done(db, row)
+    if row.more and len(field.staying) > 1:
+        planned = FORMATS[row.format].stage(field, row.stage + 1, done)
+    with arena.work() as work:
+        now = lock(work, tournament_id)
+        moved = (now.status not in LIVE, now.stage != row.stage, not _due(work.db, now))
+        if any(moved) or lineup.now(work.db, now).gone != field.gone:
+            return False
+        if planned is None:
+            end(work, tournament_id, "finished")
+        else:
+            _write(work, now, field, planned)
+    return True
+
+
+def begin_due(arena: Arena) -> int:
+    """Start every tournament whose time has come; how many."""
+    now = arena.clock()
+    due = (rows.c.status == "scheduled", rows.c.start_at.is_not(None), rows.c.start_at <= now)
+    with arena.read() as db:
+        found = db.scalars(select(rows.c.id).where(*due).order_by(rows.c.start_at).limit(10)).all()
+    return sum(_guarded(arena, begin, each) for each in found)
+
+
+def advance_due(arena: Arena) -> int:
+    """Carry on with every tournament that waits for it; how many times that was."""
+    with arena.read() as db:
+        found = db.scalars(select(rows.c.id).where(rows.c.status.in_(LIVE))).all()
+    return sum(_guarded(arena, advance, each) for each in found for _ in range(PORTIONS))
+
+
+def end(work: Work, tournament_id: str, status: str, reason: str | None = None) -> None:
+    """The tournament is over; matches that are not done are void, and their leases worth nothing.
+
+    The caller holds the tournament's row.
+    """
+    void(work, tournament_id)
+    over = {"status": status, "reason": reason, "finished_at": work.now, "more": False}
+    total = {"total": rows.c.written} if status == "finished" else {}
+    this = (rows.c.id == tournament_id, rows.c.status.not_in(OVER))  # an end is final
+    work.db.execute(update(rows).where(*this).values(**over, **total))
+    work.send(Job(SETTLE, (tournament_id,)))
+
+
+def void(work: Work, tournament_id: str, *only: Any) -> None:
+    """Matches that are not done never will be."""
+    left = and_(match.c.tournament_id == tournament_id, match.c.status.in_(OPEN), *only)
+    work.db.execute(update(match).where(left).values(status="void", lease_token=None, lease_until=None))
+
+
+def lock(work: Work, tournament_id: str) -> "Row[Any]":
+    """The tournament's row, which nobody else changes until this is committed."""
+    return work.db.execute(select(rows).where(rows.c.id == tournament_id).with_for_update()).one()
+
+
+def _refusal(row: "Row[Any]", field: Field) -> str | None:
+    """Why it cannot be played any more."""
+    if len(field.entrants) < 2:
+        return f"only {len(field.entrants)} entrants were left at the start"
+    if row.challenger is not None and field.challenger is None:
+        return "its challenger was not ready at the start"
+    return None
+
+
+def _due(db: Connection, row: "Row[Any]") -> bool:
+    """Whether a stage may be written, or the tournament closed."""
+    if row.status not in LIVE:
+        return False
+    if row.more and FORMATS[row.format].ahead:
+        planned = select(match.c.number).where(match.c.tournament_id == row.id, match.c.status == "planned")
+        some = planned.limit(AHEAD).subquery()
+        return (db.scalar(select(func.count()).select_from(some)) or 0) < AHEAD
+    return not db.scalar(select(exists().where(match.c.tournament_id == row.id, match.c.status.in_(OPEN))))
+
+
+def _begin(
+    work: Work, row: "Row[Any]", playing: Sequence[Playing], field: Field, refusal: str | None
+) -> None:
+    first = None if refusal else FORMATS[row.format].stage(field, 1, [])
+    if first is None:
+        end(work, row.id, "cancelled", refusal or "nothing could be played")
+        return
+    for each in playing:
+        key = (entrant.c.tournament_id == row.id, entrant.c.number == each.number)
+        work.db.execute(update(entrant).where(*key).values(version_id=each.version_id))
+    plan = {"entrants": field.entrants, "challenger": field.challenger, "prepared": field.prepared}
+    begun = {"status": "running", "started_at": work.now, "plan": plan}
+    work.db.execute(update(rows).where(rows.c.id == row.id).values(begun))
+    _write(work, row, field, first)
+
+
+def _write(work: Work, row: "Row[Any]", field: Field, planned: Stage) -> None:
+    """The stage's row and its matches."""
+    rules = RuleSet.parse(row.rules, row.players)
+    wanted = [_missing(order, field) for order in planned.tables]
+    fillers = _fillers(work, row.id, max(wanted, default=0))
+    if len(fillers) < max(wanted, default=0):
+        reason = f"only {len(field.staying)} entrants were left at the start"
+        end(work, row.id, "cancelled", f"{reason}, and no house bot was ready to fill a seat")
+        return
+    orders = [order + tuple(fillers[:more]) for order, more in zip(planned.tables, wanted, strict=True)]
+    seated = schedule.pairings(
+        orders, duplicate=row.duplicate, first=row.groups, teams=rules.teams.seats if rules.teams else ()
+    )
+    rated = [not more and len(order) == field.size for order, more in zip(orders, wanted, strict=True)]
+    told = {"tournament_id": row.id, "number": row.stage + 1, "kind": planned.kind}
+    listed = {"tables": planned.tables, "byes": planned.byes, "first_group": row.groups}
+    work.db.execute(insert(stage_rows).values(**told, **listed, planned_at=work.now))
+    matches = [
+        {
+            "tournament_id": row.id,
+            "number": number,
+            "deal_group": pairing.group,
+            "rotation": pairing.rotation,
+            "stage": row.stage + 1,
+            "entrants": pairing.entrants,
+            "rated": rated[pairing.group - row.groups],
+            "status": "planned",
+        }
+        for number, pairing in enumerate(seated, row.written)
+    ]
+    if matches:
+        work.db.execute(insert(match), matches)
+    written = row.written + len(matches)
+    after = {"stage": row.stage + 1, "groups": row.groups + len(orders), "written": written}
+    total = written if planned.last else max(expected(row, field), written)
+    further = {"more": not planned.last, "total": total}
+    work.db.execute(update(rows).where(rows.c.id == row.id).values(**after, **further))
+    for bell in range(min(DOORBELLS, len(matches))):
+        work.send(Job(PLAY, (bell,)))
+    log.info("stage_planned", tournament=row.id, stage=row.stage + 1, matches=len(matches))
+
+
+def expected(row: Any, field: Field) -> int:
+    """How many matches there will be in all: exact, or a forecast where results decide."""
+    return FORMATS[row.format].groups(field) * (field.size if row.duplicate else 1)
+
+
+def _missing(order: Order, field: Field) -> int:
+    """How many seats house bots fill: up to a full table if entrants are too few, else up to a lawful one."""
+    wanted = field.size if len(field.entrants) < field.size else field.least
+    return max(0, wanted - len(order))
+
+
+def _fillers(work: Work, tournament_id: str, count: int) -> list[int]:
+    """The numbers of `count` house bots that fill seats, entered as far as they are not yet."""
+    of_it = entrant.c.tournament_id == tournament_id
+    listed = work.db.execute(select(entrant).where(of_it).order_by(entrant.c.number)).all()
+    fillers = [each.number for each in listed if each.filler]
+    if len(fillers) >= count:
+        return fillers[:count]
+    house = work.db.execute(select(bot.c.id, bot.c.name).where(bot.c.house))
+    names = {each.id: each.name for each in house}
+    ready = lineup.newest_ready(work.db, list(names))
+    playing = {each.bot_id for each in listed}
+    free = sorted(ready, key=lambda each: (each in playing, names[each]))
+    for number in range(len(listed), len(listed) + count - len(fillers)) if free else ():
+        chosen = free[len(fillers) % len(free)]
+        row = {"tournament_id": tournament_id, "number": number, "bot_id": chosen, "filler": True}
+        work.db.execute(insert(entrant).values(**row, version_id=ready[chosen]))
+        fillers.append(number)
+    return fillers
+
+
+def _guarded(arena: Arena, act: Any, tournament_id: str) -> bool:
+    """One tournament that cannot go on must not keep the others from it."""
+    try:
+        return bool(act(arena, tournament_id))
+    except Exception:
+        log.exception("stage_not_planned", tournament=tournament_id)
+        return False

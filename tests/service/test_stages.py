@@ -1,0 +1,155 @@
+"""Stages: written once however many ask, in portions, and closed when there is nothing left to play."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+
+from service import leases, matches, reap, stages, tables, tournaments
+from service.accounts import Account
+from service.formats import round_robin
+from service.leases import Assignment
+from service.work import Arena
+
+Ready = Callable[[int], list[str]]
+PlayAll = Callable[[Arena], int]
+Finish = Callable[..., tuple[bool, Assignment | None]]
+SMALL = {"preset": "fundex", "hand_sizes": [2, 1]}
+
+
+def spec(entrants: list[str], **changes: Any) -> dict[str, Any]:
+    return {"name": "Cup", "entrants": entrants, "players": 4, "deals": 2, "rules": SMALL, **changes}
+
+
+def count(arena: Arena, tournament_id: str) -> int:
+    query = select(func.count()).where(tables.match.c.tournament_id == tournament_id)
+    with arena.read() as db:
+        return db.scalar(query) or 0
+
+
+@pytest.fixture
+def in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(round_robin, "PORTION", 16)
+    monkeypatch.setattr(stages, "AHEAD", 8)
+    round_robin._portions.cache_clear()
+
+
+@pytest.mark.usefixtures("in_portions")
+def test_a_round_robin_is_written_in_portions_ahead_of_play_and_ends_whole(
+    arena: Arena, author: Account, ready_bots: Ready, finish: Finish
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(5), deals=3))
+    assert made.progress.total == 60
+    assert count(arena, made.id) == 20
+    held, written = leases.claim(arena, "w"), [20]
+    while held is not None:
+        reap.reap(arena)
+        written.append(count(arena, made.id))
+        _, held = finish(arena, held, more=True)
+    assert sorted(set(written)) == [20, 40, 60]
+    over = tournaments.tournament(arena, made.id)
+    assert (over.status, over.progress.played) == ("finished", 60)
+    assert [each.number for each in matches.matches(arena, made.id, limit=200).items] == list(range(60))
+
+
+@pytest.mark.usefixtures("in_portions")
+def test_the_last_match_of_a_portion_brings_the_next_without_the_reaper(
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(5), deals=3))
+    assert play_all(arena) == 60
+    assert tournaments.tournament(arena, made.id).status == "finished"
+
+
+@pytest.mark.usefixtures("in_portions")
+def test_a_stage_is_written_once_however_many_ask_for_it(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(5), deals=3))
+    with arena.work() as work:
+        work.db.execute(update(tables.match).values(status="failed"))
+    gate = threading.Barrier(6)
+
+    def ask() -> None:
+        gate.wait()
+        stages.advance(arena, made.id)
+
+    askers = [threading.Thread(target=ask) for _ in range(6)]
+    for each in askers:
+        each.start()
+    for each in askers:
+        each.join()
+    assert count(arena, made.id) == 40
+
+
+def test_a_lost_start_and_a_lost_end_are_made_up_for(
+    arena: Arena, author: Account, ready_bots: Ready, monkeypatch: pytest.MonkeyPatch, play_all: PlayAll
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "begin", lambda arena, tournament_id: False)
+        made = tournaments.create(arena, author, spec(ready_bots(4)))
+    assert made.status == "scheduled"
+    assert reap.reap(arena).started == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "advance", lambda arena, tournament_id: False)
+        assert play_all(arena) == 8
+    assert tournaments.tournament(arena, made.id).status == "running"
+    assert reap.reap(arena).advanced == 1
+    assert tournaments.tournament(arena, made.id).status == "finished"
+
+
+def test_starting_twice_at_once_begins_once(arena: Arena, author: Account, ready_bots: Ready) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4), start_at="manual"))
+    begun: list[bool] = []
+    askers = [threading.Thread(target=lambda: begun.append(stages.begin(arena, made.id))) for _ in range(6)]
+    for each in askers:
+        each.start()
+    for each in askers:
+        each.join()
+    assert sorted(begun) == [False] * 5 + [True]
+    assert count(arena, made.id) == 8
+
+
+def test_a_plan_that_fails_keeps_no_other_tournament_waiting(
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
+) -> None:
+    ids = ready_bots(4)
+    broken = tournaments.create(arena, author, spec(ids, start_at="manual"))
+    with arena.work() as work:
+        this = tables.tournament.c.id == broken.id
+        work.db.execute(
+            update(tables.tournament).where(this).values(status="running", format="dance", more=True)
+        )
+    made = tournaments.create(arena, author, spec(ids))
+    with arena.work() as work:
+        work.db.execute(update(tables.match).values(status="failed"))
+    reap.reap(arena)
+    assert tournaments.tournament(arena, made.id).status == "finished"
+
+
+def test_cancelling_while_results_come_in_never_deadlocks(
+    arena: Arena, author: Account, ready_bots: Ready, finish: Finish
+) -> None:
+    ids = ready_bots(4)
+    for _ in range(6):
+        made = tournaments.create(arena, author, spec(ids, deals=40))
+        trouble: list[BaseException] = []
+
+        def work_on(name: str, trouble: list[BaseException] = trouble) -> None:
+            try:
+                held = leases.claim(arena, name)
+                while held is not None:
+                    _, held = finish(arena, held, more=True)
+            except BaseException as error:
+                trouble.append(error)
+
+        workers = [threading.Thread(target=work_on, args=(f"w{n}",)) for n in range(3)]
+        for each in workers:
+            each.start()
+        assert tournaments.cancel(arena, author, made.id).status == "cancelled"
+        for each in workers:
+            each.join()
+        assert trouble == []
+        assert {each.status for each in matches.matches(arena, made.id, limit=200).items} <= {"done", "void"}
