@@ -13,11 +13,11 @@ Events tell exactly what the views of the same questions would: of several chang
 questions only the last, and of a round only what came before the seat's last question in it.
 """
 
-from typing import Any, Final
+from typing import Final
 
-from engine.cards import BID, NOTATION, PLAY, colour_text
+from engine.cards import colour_text
 from engine.match import Match
-from engine.tape import FINED, TOOK, TURNED, Entry
+from engine.tape import Event, Tape
 from engine.view import round_start, trump_card
 
 Mark = tuple[int, int]
@@ -29,42 +29,35 @@ NEVER: Final[Mark] = (0, 0)
 
 def mark(match: Match) -> Mark:
     """Everything up to now."""
-    return match.number, len(match.round.tape)
+    return match.number, match.round.happened
 
 
-def events(match: Match, seat: int, since: Mark) -> list[dict[str, Any]]:
-    """What `seat` may know now and did not at the mark."""
+def events(match: Match, seat: int, since: Mark) -> list[Event]:
+    """What `seat` may know now and did not at the mark. Read-only: all who are told share the events."""
     number, told = since
-    tape = match.round.tape
+    tape = match.round.followed
     if number != match.number:
-        return [{"round": round_start(match, seat)}, *_decisions(match, seat, tape)]
-    fresh = tape[told:]
-    return _decisions(match, seat, fresh) + _standing(match, tape, told, fresh)
+        return [{"round": round_start(match, seat)}, *_known(match, seat, tape.news)]
+    fresh = tape.news[told:]
+    if None not in fresh and not match.rules.secret_bids:
+        return fresh  # type: ignore[return-value]  # no None is among them
+    return _known(match, seat, fresh) + _standing(match, tape, told)
 
 
-def _decisions(match: Match, seat: int, fresh: list[Entry]) -> list[dict[str, Any]]:
-    """Bids, plays and tricks among new entries of the tape, as far as `seat` may know them."""
-    secret = match.rules.secret_bids
-    news: list[dict[str, Any]] = []
-    for kind, who, what in fresh:
-        if kind == PLAY:
-            news.append({"play": [who, NOTATION[what]]})
-        elif kind == TOOK:
-            news.append({"took": [who, colour_text(what)]})
-        elif kind == BID and (who == seat or not secret):
-            news.append({"bid": [who, what]})
-    return news
+def _known(match: Match, seat: int, news: list[Event | None]) -> list[Event]:
+    """Bids, plays and tricks as far as `seat` may know them."""
+    known = [event for event in news if event is not None]
+    if match.rules.secret_bids:
+        return [event for event in known if event.get("bid", [seat])[0] == seat]
+    return known
 
 
-def _standing(match: Match, tape: list[Entry], told: int, fresh: list[Entry]) -> list[dict[str, Any]]:
+def _standing(match: Match, tape: Tape, told: int) -> list[Event]:
     """Trump and penalties, if they are not what they were."""
-    played = match.round
-    kinds = {kind for kind, _, _ in fresh}
-    news: list[dict[str, Any]] = []
-    if TURNED in kinds:
-        turns = [(at, entry) for at, entry in enumerate(tape) if entry[0] == TURNED]
-        if [entry for at, entry in turns if at < told][-1] != turns[-1][1]:
-            news.append({"trump": [colour_text(played.pile.colour), trump_card(played)]})
-    if FINED in kinds:
+    played, (turned, trump) = match.round, tape.turns[-1]
+    news: list[Event] = []
+    if turned >= told and [entry for at, entry in tape.turns if at < told][-1] != trump:
+        news.append({"trump": [colour_text(played.pile.colour), trump_card(played)]})
+    if tape.fine >= told:
         news.append({"penalties": played.penalties[:]})
     return news

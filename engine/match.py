@@ -28,12 +28,9 @@ class Match:
         self.exact: list[int] = [0] * players
         self.finished: list[Round] = []
         self.number = 1
-        self.round = self._deal()
-
-    @property
-    def over(self) -> bool:
+        self.over: bool = False
         """Whether the last round is played."""
-        return len(self.finished) == len(self.rounds)
+        self.round = self._deal()
 
     def legal(self) -> list[int]:
         """The choices of the seat whose turn it is; empty when the match is over."""
@@ -54,10 +51,10 @@ class Match:
 
     def answer(self, value: object) -> int:
         """The legal move behind a JSON answer; raises `IllegalMove` if there is none."""
-        move = read(self.round.kind, value)
-        refusal = self.round.refusal(move)
-        if move is None or refusal is not None:
-            raise IllegalMove(refusal or "no such move")
+        played = self.round
+        move = read(played.kind, value)
+        if move is None or move not in played.legal():
+            raise IllegalMove(played.refusal(move) or "no such move")
         return move
 
     def choices(self) -> list[int | str | bool]:
@@ -97,6 +94,8 @@ class Match:
         if self.number < len(self.rounds):
             self.number += 1
             self.round = self._deal()
+        else:
+            self.over = True
 
     def _deal(self) -> Round:
         number, players = self.number, self.players

@@ -1,11 +1,23 @@
 """The trump pile: which colour is trump, and what lies face up on the undealt cards."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from engine.cards import COLOUR, FIRST_COLOUR, FIRST_WILD, NO_COLOUR
 from engine.deal import Deal
 from engine.switches import Turned
+
+
+class Stock(Protocol):
+    """Undealt cards whose order is worked out when somebody looks."""
+
+    @property
+    def pile(self) -> Sequence[int]:
+        """The cards, top first."""
+
+    @property
+    def highest(self) -> Sequence[int]:
+        """The highest number card of each colour, -1 where there is none. This needs no order."""
 
 
 class Pile:
@@ -16,14 +28,16 @@ class Pile:
     bottom. The dealt order is asked for only by who must know it.
     """
 
-    __slots__ = ("_begins", "_bottom", "_deal", "_missing", "_top", "colour", "face")
+    __slots__ = ("_begins", "_bottom", "_missing", "_stock", "_top", "colour", "face")
 
-    def __init__(self, top: list[int], bottom: list[int], face: int, colour: int) -> None:
+    def __init__(
+        self, top: list[int], bottom: list[int], face: int, colour: int, stock: Stock | None = None
+    ) -> None:
         self.face: int = face
         self.colour: int = colour
         self._top: list[int] = top
         self._bottom: list[int] = bottom
-        self._deal: Deal | None = None
+        self._stock: Stock | None = stock
         self._begins: int = 0
         self._missing: list[int] = []
 
@@ -46,16 +60,16 @@ class Pile:
             if card < FIRST_WILD:
                 above, below = ASIDE[turned](list(deck[first:index])) if index > first else ([], [])
                 above.insert(0, card)
-                pile = cls(above, below, card, card >> 4)
-                pile._deal, pile._begins = deal, index + 1 - first
+                pile = cls(above, below, card, card >> 4, deal)
+                pile._begins = index + 1 - first
                 return pile
         return cls.opened(deal.pile, turned)
 
     def clone(self) -> "Pile":
         """A copy that can be played on."""
-        twin = Pile(self._top[:], self._bottom[:], self.face, self.colour)
-        if self._deal is not None:
-            twin._deal, twin._begins, twin._missing = self._deal, self._begins, self._missing[:]
+        twin = Pile(self._top[:], self._bottom[:], self.face, self.colour, self._stock)
+        if self._stock is not None:
+            twin._begins, twin._missing = self._begins, self._missing[:]
         return twin
 
     @property
@@ -66,7 +80,7 @@ class Pile:
 
     @cards.setter
     def cards(self, cards: list[int]) -> None:
-        self._top, self._bottom, self._deal = cards, [], None
+        self._top, self._bottom, self._stock = cards, [], None
 
     @property
     def shown(self) -> bool:
@@ -119,18 +133,18 @@ class Pile:
 
     def _highest(self) -> Sequence[int]:
         """The highest number card of each colour; number cards never leave the pile."""
-        if self._deal is not None:
-            return self._deal.highest
+        if self._stock is not None:
+            return self._stock.highest
         numbers = sorted(card for card in self.cards if card < FIRST_WILD)
         last = {card >> 4: card for card in numbers}
         return [last.get(colour, -1) for colour in range(NO_COLOUR)]
 
     def _join(self) -> None:
         """All three parts in one."""
-        if self._deal is not None:
-            rest = self._deal.pile[self._begins :]
+        if self._stock is not None:
+            rest = self._stock.pile[self._begins :]
             self._top += [card for card in rest if card not in self._missing]
-            self._deal, self._missing = None, []
+            self._stock, self._missing = None, []
         if self._bottom:
             self._top, self._bottom = self._top + self._bottom, []
 

@@ -166,15 +166,35 @@ class Round:
     @property
     def moves(self) -> bytes:
         """Every decision so far, in order."""
-        return bytes([move for kind, _, move in self.tape if kind < OVER])
+        first, at = self.law.left[self.dealer], 0
+        cards = [card for _, trick, _, _ in self.tricks for card in trick] + self.trick
+        moves = [bid for bid in self.bids[first:] + self.bids[:first] if bid >= 0]
+        for place, (kind, _, move) in self.notes:
+            if kind < OVER:
+                moves += cards[at:place]
+                moves.append(move)
+                at = place
+        return bytes(moves + cards[at:])
 
     @property
     def tape(self) -> list[Entry]:
         """What happened so far, entry by entry (see `tape`)."""
-        if self._tape is None:
-            self._tape = Tape(self)
-        self._tape.follow(self)
-        return self._tape.entries
+        return self.followed.entries
+
+    @property
+    def followed(self) -> Tape:
+        """The tape, up to date."""
+        tape = self._tape
+        if tape is None:
+            tape = self._tape = Tape(self)
+        tape.follow(self)
+        return tape
+
+    @property
+    def happened(self) -> int:
+        """How many entries the tape has by now; does not write it."""
+        bids = self.players if self.kind != BID else self.players - self.bids.count(-1)
+        return 1 + bids + len(self.tricks) * (self.players + 1) + len(self.trick) + len(self.notes)
 
     def held(self, seat: int) -> list[int]:
         """The cards a seat holds, in order."""

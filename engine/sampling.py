@@ -59,6 +59,27 @@ def rollout(played: Round, dice: Random) -> list[int]:
     return played.scores()
 
 
+class _Rest:
+    """The part of the pile that is not known. Few rounds turn it, so it is shuffled when one does."""
+
+    def __init__(self, cards: Cards, faces: Cards, dice: Random) -> None:
+        self._cards, self._faces, self._dice = cards, faces, dice
+        self._shuffled: Cards | None = None
+
+    @property
+    def pile(self) -> Sequence[int]:
+        """The cards in random order; the same for all clones of a world."""
+        if self._shuffled is None:
+            self._shuffled = self._dice.sample(self._cards, len(self._cards))
+        return self._shuffled
+
+    @property
+    def highest(self) -> Sequence[int]:
+        """By colour, cards that lay open counted in."""
+        last = {card >> 4: card for card in sorted(self._cards + self._faces) if card < FIRST_WILD}
+        return [last.get(colour, -1) for colour in range(NO_COLOUR)]
+
+
 class Sampler:
     """Draws worlds for one question. To make it costs more than a draw: keep it for all draws."""
 
@@ -69,7 +90,6 @@ class Sampler:
         self._dealt: Final = sum(self._sizes)
         self._order: Final = self._by_choice()
         first = knowledge.bidding and bool(knowledge.faces) and not knowledge.looked
-        self._plain: Final = not any(most for _, most in self._order) and not knowledge.nowhere and not first
         numbers = sum(card < FIRST_WILD for card in self._hidden) + len(knowledge.faces)
         self._fewest: Final = max(1, numbers - self._dealt) if first else 0
         self._kind, self._choices = self._question()
@@ -79,10 +99,7 @@ class Sampler:
         return self.world(*self.deal(dice), dice)
 
     def deal(self, dice: Random) -> tuple[list[Cards], Cards]:
-        """The other hands (one's own is empty here), and the part of the pile that is not known."""
-        if self._plain:
-            cards = dice.sample(self._hidden, len(self._hidden))
-            return self._parts(cards), cards[self._dealt :]
+        """The other hands (one's own is empty here), and what is left for the pile, in no order."""
         for _ in range(PATIENCE):
             drawn = self._draw(dice)
             if drawn:
@@ -93,7 +110,7 @@ class Sampler:
         """The round with these hands and this rest of the pile."""
         known, view = self.knowledge, self.knowledge.view
         held = [sorted_hand(known.hand if seat == known.seat else hand) for seat, hand in enumerate(hands)]
-        played = Round(known.law, view["dealer"], held, self._pile(rest), view["hand_size"])
+        played = Round(known.law, view["dealer"], held, self._pile(rest, dice), view["hand_size"])
         played.kind, played.choices, played.seat = self._kind, self._choices, known.seat
         played.leader, played.trick, played.tricks = view["leader"], known.trick[:], known.tricks[:]
         played.bids = self._bids(dice)
@@ -122,22 +139,26 @@ class Sampler:
 
     def _draw(self, dice: Random) -> tuple[list[Cards], Cards] | None:
         """Hands drawn one by one, refused just so often that no deal is favoured."""
-        known, left = self.knowledge, self._hidden
+        known, left = self.knowledge, self._hidden[:]
         hands: list[Cards] = [[] for _ in self._sizes]
         for seat, most in self._order:
             size = self._sizes[seat]
-            choices = known.may_hold(seat, left) if most else left
-            if len(choices) < size or (most and dice.random() * most >= comb(len(choices), size)):
+            if not most:
+                hands[seat] = _drawn(left, size, dice)
+                continue
+            choices = known.may_hold(seat, left)
+            if len(choices) < size or dice.random() * most >= comb(len(choices), size):
                 return None
-            hands[seat] = dice.sample(choices, size)
-            left = _without(left, hands[seat])
+            hands[seat] = _drawn(choices, size, dice)
+            for card in hands[seat]:
+                left.remove(card)
         if not known.nowhere.isdisjoint(left):
             return None
         if self._fewest:
             numbers = sum(card < FIRST_WILD for card in left) + len(known.faces)
             if dice.random() * numbers >= self._fewest:
                 return None
-        return hands, dice.sample(left, len(left))
+        return hands, left
 
     def _exchanged(self, dice: Random) -> tuple[list[Cards], Cards]:
         """Some legal deal, after many exchanges of two cards that keep it legal."""
@@ -163,26 +184,17 @@ class Sampler:
                 raise ValueError("the view contradicts itself")
         return places, barred
 
-    def _parts(self, cards: Cards) -> list[Cards]:
-        hands, at = [], 0
-        for size in self._sizes:
-            hands.append(cards[at : at + size])
-            at += size
-        return hands
-
-    def _pile(self, rest: Cards) -> Pile:
+    def _pile(self, rest: Cards, dice: Random) -> Pile:
         """The pile: what lies open on top, other known cards where the rules left them."""
-        known = self.knowledge
+        known, face = self.knowledge, self.knowledge.face
         colour = known.view["trump"]
         trump = NO_COLOUR if colour is None else COLOUR[CODES[f"{colour}0"]]
+        shown = [face] if face >= 0 else []
         if known.looked:
-            cards = [card for card in known.looked if card != known.face]
-        else:
-            older = [card for card in known.faces if card != known.face]
-            cards = rest + older if known.rules.change is Change.TURN else older[::-1] + rest
-        if known.face >= 0:
-            cards = [known.face, *cards]
-        return Pile(cards, [], known.face, trump)
+            return Pile(shown + [card for card in known.looked if card != face], [], face, trump)
+        older = [card for card in known.faces if card != face]
+        top, bottom = (shown, older) if known.rules.change is Change.TURN else (shown + older[::-1], [])
+        return Pile(top, bottom, face, trump, _Rest(rest, known.faces, dice))
 
     def _question(self) -> tuple[int, Cards]:
         """What is asked, and the choices of a question that is not about a card."""
@@ -228,11 +240,15 @@ def _stake(cards: Sequence[int]) -> int:
     return CARD_POINTS * (cards.count(BONUS) - cards.count(MAD))
 
 
-def _without(cards: Cards, taken: Cards) -> Cards:
-    left = cards[:]
-    for card in taken:
-        left.remove(card)
-    return left
+def _drawn(pool: Cards, count: int, dice: Random) -> Cards:
+    """Cards drawn from a pool, which loses them and its order."""
+    draw, hand = dice.random, []
+    for size in range(len(pool), len(pool) - count, -1):
+        at = int(draw() * size)
+        hand.append(pool[at])
+        pool[at] = pool[size - 1]
+        pool.pop()
+    return hand
 
 
 def _put(

@@ -29,6 +29,8 @@ ANSWER_SHOWN: Final = 200
 class Question:
     """One decision asked of a seat. Its parts are built when first read, so read them while it is open."""
 
+    __slots__ = ("_events", "_legal", "_match", "_since", "_view", "kind", "number", "seat")
+
     def __init__(self, match: Match, number: int, since: Mark) -> None:
         self._match = match
         self._since = since
@@ -36,8 +38,9 @@ class Question:
         self._view: dict[str, Any] | None = None
         self._events: list[dict[str, Any]] | None = None
         self.number: int = number
-        self.seat: int = match.round.seat
-        self.kind: str = KINDS[match.round.kind]
+        played = match.round
+        self.seat: int = played.seat
+        self.kind: str = KINDS[played.kind]
 
     @property
     def legal(self) -> list[int | str | bool]:
@@ -60,7 +63,7 @@ class Question:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """What is new in the view since this seat's last question."""
+        """What is new in the view since this seat's last question. Read-only, and shared by the seats."""
         if self._events is None:
             self._events = events(self._match, self.seat, self._since)
         return self._events
