@@ -5,13 +5,13 @@ asks for speed is told that it is not there. `engine.COMPILED` says which was in
 """
 
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-
-HOT = ("cards", "trick", "deal", "pile", "tape", "actions", "law", "reasons", "scoring", "round")
 
 
 class CompiledEngine(BuildHookInterface):
@@ -25,32 +25,11 @@ class CompiledEngine(BuildHookInterface):
         """Compile, and put what came out of it into the wheel."""
         if not self._wanted() or self.target_name != "wheel" or version == "editable":
             return
-        built = Path(tempfile.mkdtemp(prefix="rage-engine-"))
-        compile_into(built, Path(self.root))
+        built = tempfile.mkdtemp(prefix="rage-engine-")
+        subprocess.run([sys.executable, Path(self.root, ".ci", "compiled.py"), built], check=True)
         build_data["pure_python"], build_data["infer_tag"] = False, True
-        for module in built.rglob("*.so"):
+        for module in Path(built).rglob("*.so"):
             build_data["force_include"][str(module)] = str(module.relative_to(built))
 
     def _wanted(self) -> bool:
         return os.environ.get("RAGE_COMPILE") == "1"
-
-
-def compile_into(built: Path, root: Path) -> None:
-    """Compile the hot modules of the checkout at `root` into the folder `built`."""
-    from mypyc.build import mypycify
-    from setuptools import Distribution
-
-    before = Path.cwd()
-    os.chdir(root)
-    try:
-        sources = [f"engine/{module}.py" for module in HOT]
-        generated = tempfile.mkdtemp(prefix="rage-engine-c-")
-        extensions = mypycify(sources, opt_level="3", debug_level="0", target_dir=generated)
-        command = Distribution({"name": "rage-engine", "ext_modules": extensions}).get_command_obj(
-            "build_ext"
-        )
-        command.build_lib, command.build_temp = str(built), generated
-        command.ensure_finalized()
-        command.run()
-    finally:
-        os.chdir(before)

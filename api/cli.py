@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+import engine
 from api.refusals import ClientError, ProblemError, Unreachable
 
 GROUP = "rage.commands"
@@ -78,10 +79,21 @@ def _missing(name: str, reason: str) -> click.Command:
     return click.Command(name, callback=refuse, help=f"Cannot be used here: {reason}")
 
 
+def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        built = "compiled" if engine.COMPILED else "plain Python"
+        click.echo(f"rage {version('rage-arena')}, engine {engine.VERSION} ({built})")
+        ctx.exit()
+
+
 @click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--url", envvar="RAGE_URL", help="The server  [RAGE_URL; default: where you logged in]")
 @click.option("--token", envvar="RAGE_TOKEN", help="Your token  [RAGE_TOKEN; default: where you logged in]")
-@click.version_option(package_name="rage-arena", prog_name="rage")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show it."
+)
 @click.pass_context
 def main(ctx: click.Context, url: str | None, token: str | None) -> None:
     """Rage Arena: tournaments for programs that play the card game Rage.

@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+import engine
 from api import saved
 from api.cli import main
 from api.client import Client
@@ -288,7 +290,9 @@ def test_every_command_has_a_help_a_person_can_work_from(run: Run) -> None:
 
 
 def test_the_version_is_told_and_unknown_words_are_usage_errors(run: Run) -> None:
-    assert run("--version").output.startswith("rage, version ")
+    assert (
+        run("--version").output == f"rage {version('rage-arena')}, engine {engine.VERSION} (plain Python)\n"
+    )
     run("dance", status=2)
     run("bots", "--nonsense", status=2)
 

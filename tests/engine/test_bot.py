@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import engine
 from engine import lines
 from engine.author import AuthorError
 from engine.bot import load
 from engine.rules import RuleSet
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(engine.__file__).parents[1]
 RULES = RuleSet.parse({"preset": "fundex"}).as_dict()
 START = {"type": "start", "protocol": 1, "seat": 1, "players": 4, "rules": RULES, "limits": {}, "seed": 7}
 ROUND = {
