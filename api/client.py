@@ -133,6 +133,10 @@ class Client(Transport):
         """Every pair of entrants."""
         return list(self.get(f"/tournaments/{named('tournament', tournament_id)}/crosstable")["items"])
 
+    def fairness(self, tournament_id: str) -> Json:
+        """Whether it was fair."""
+        return self.get(f"/tournaments/{named('tournament', tournament_id)}/fairness")
+
     def events(self, tournament_id: str, *, after: str | None = None) -> Iterator[Json]:
         """Events as they happen, `id`, `type` and `data`, until the tournament is over or the line breaks."""
         headers = {"Last-Event-ID": after} if after else {}

@@ -47,6 +47,26 @@ def crosstable(rows: Sequence[Row]) -> None:
     table(columns, shown, empty="nobody has met yet")
 
 
+def fairness(found: Row) -> None:
+    """What the checks of a tournament say."""
+    columns = (Column("check"), Column("p", True), Column("verdict"), Column("what was seen"))
+    table(columns, [_check(each) for each in found["checks"]])
+    click.echo(f"{found['matches']} matches on {found['groups']} deals; where nothing makes a difference,")
+    click.echo(f"one in {1 / found['level']:.0f} tournaments shows any finding")
+
+
+def _check(each: Row) -> list[object]:
+    p = "" if each["adjusted"] is None else f"{each['adjusted']:.3f}"
+    verdict = "not tested" if each["p"] is None else "quiet"
+    if each["found"]:
+        verdict = "ALARM" if each["alarm"] else "evens out"
+    text = each["text"]
+    if each["name"] == "company" and each["detail"]:
+        first = each["detail"][0]
+        text += f" ({first['a_name']}, {first['b_name']})"
+    return [each["name"], p, verdict, text]
+
+
 def rankings(ranking: Row) -> None:
     """Who is how good."""
     columns = (Column("place", True), Column("bot"), Column("author"), Column("rating", True),

@@ -7,11 +7,12 @@ from flask import Response, current_app, url_for
 
 from api import events
 from api.blueprint import Blueprint
-from api.context import account, arena
+from api.context import account, arena, caller
 from api.kept import Kept
 from api.rows import table, whole_list
 from api.schemas.fields import page_of
 from api.schemas.tournaments import (
+    FairnessAnswer,
     FormatQuery,
     NewTournament,
     PairAnswer,
@@ -19,7 +20,7 @@ from api.schemas.tournaments import (
     TournamentAnswer,
     TournamentQuery,
 )
-from service import folds
+from service import folds, inquiry
 from service import tournaments as verbs
 from service.paging import Page
 from service.tournaments import Tournament
@@ -70,6 +71,26 @@ def crosstable(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Re
     if query["format"] == "csv":
         return table(f"crosstable-{tournament_id}", PairAnswer, rows)
     return whole_list(rows)
+
+
+@blp.get(f"{ONE}/fairness", FairnessAnswer, cached=True)
+def fairness(tournament_id: str) -> inquiry.Fairness:
+    """Whether it was fair, once it is over: seats, dealers, workers, pairs that help each other
+
+    Tests by shuffling, with the rate of false alarms that `level` says. Workers go by numbers, except to an
+    administrator.
+    """
+    asking = caller()
+    named = asking is not None and asking.admin
+    now = verbs.tournament(arena(), tournament_id)
+    kept: Kept = current_app.extensions["kept"]
+    key = ("fairness", tournament_id, named)
+    return kept.get(
+        key,
+        now.status,
+        now.progress.played,
+        lambda: inquiry.fairness_of(arena(), tournament_id, named=named),
+    )
 
 
 @blp.get(f"{ONE}/events", None, stream=True)

@@ -166,6 +166,23 @@ def crosstable(tournament_id: str, as_csv: bool, as_json: bool) -> None:
 
 @tournament.command()
 @_one
+@_as_json
+def fairness(tournament_id: str, as_json: bool) -> None:
+    """Test a tournament that is over: do seats, dealers, workers or company make a difference?
+
+    Exit status: 0 no alarm, 1 an alarm.
+    """
+    found = saved.client().fairness(tournament_id)
+    if as_json:
+        shown.as_json(found)
+    else:
+        results.fairness(found)
+    if found["alarm"]:
+        raise click.exceptions.Exit(1)
+
+
+@tournament.command()
+@_one
 @click.option("--hash", "promised", metavar="HEX", help="The secret's hash as you noted it at the start.")
 @_as_json
 def verify(tournament_id: str, promised: str | None, as_json: bool) -> None:

@@ -18,6 +18,7 @@ from api.schemas.fields import (
     nested,
     number,
     numbers,
+    objects,
     one_of,
     text,
     whole,
@@ -172,6 +173,33 @@ class StandingAnswer(Answer):
     )
     earned = number("points a match it took over that: average = dealt + earned", 2.5, null=True)
     swing = number("points by which the cards moved a single match; cancelled over a group", 13.9, null=True)
+
+
+class CheckAnswer(Answer):
+    """One test of what should make no difference."""
+
+    name = text("seat, dealer, worker faults, worker scores, or company: two that help each other", "seat")
+    p = number(
+        "how likely chance alone looks so uneven; null where there was too little to test", 0.34, null=True
+    )
+    adjusted = number("the same, corrected for the number of checks (Holm)", 0.8, null=True)
+    found = flag("whether that is at or below the level", False)
+    levelled = flag("whether the schedule evens it out, everybody being equally often in each seat", True)
+    alarm = flag("found, and not evened out", False)
+    effect = number("how large it is: points a match, or faults", 0.8, null=True)
+    text = text("in words", "seat 2 did best; between the best and the worst seat lie 0.8 points a match")
+    detail = objects("the numbers behind it")
+
+
+class FairnessAnswer(Answer):
+    """Whether a tournament was fair."""
+
+    tournament_id = text("which", "t_k4m2xw9tq7bn")
+    level = number("how often anything is found where nothing makes a difference", 0.01)
+    matches = whole("matches looked at: those of whole deal groups", 480)
+    groups = whole("deals", 120)
+    alarm = flag("whether any check gives alarm", False)
+    checks = many(CheckAnswer, "what was tested")
 
 
 class PairAnswer(Answer):

@@ -204,6 +204,8 @@ def test_an_organiser_leads_a_tournament_from_start_to_end(
     assert run("tournament", "crosstable", one, "--csv").stdout.startswith("a,b,a_name,b_name,games,")
     assert len(json.loads(run("tournament", "crosstable", one, "--json").stdout)) == 6
     run("tournament", "crosstable", one, "--csv", "--json", status=2)
+    assert "not tested" in run("tournament", "fairness", one).output
+    assert json.loads(run("tournament", "fairness", one, "--json").stdout)["groups"] == 1
     assert "4/4" in run("tournament", "list", "--status", "finished").output
     assert "4 of 4 matches played" in run("tournament", "show", one).output
     assert "cannot be cancelled" in run("tournament", "cancel", one, status=1).output

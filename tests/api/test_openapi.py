@@ -78,6 +78,7 @@ def test_every_operation_answers_as_documented(
         f"tournaments/{tournament}",
         f"tournaments/{tournament}/standings",
         f"tournaments/{tournament}/crosstable",
+        f"tournaments/{tournament}/fairness",
         f"tournaments/{tournament}/matches",
         f"matches/{tournament}-0",
         f"matches/{tournament}-0/record",

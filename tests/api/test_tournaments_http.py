@@ -211,3 +211,15 @@ def test_every_preset_is_told_with_its_switches(http: FlaskClient) -> None:
     assert [each["preset"] for each in rules] == ["fundex", "wikipedia", "challenge", "korean", "amigo"]
     assert "secret_bids" in rules[0]["switches"]
     assert http.get("/api/v1/rules/amigo").get_json() in rules
+
+
+def test_the_fairness_report_comes_with_the_end(
+    ada: Any, ready_bots: list[str], cup: dict[str, Any], make_spec: Spec
+) -> None:
+    told = ada.get(f"/tournaments/{cup['id']}/fairness").get_json()
+    assert (told["matches"], told["groups"], told["alarm"]) == (8, 2, False)
+    assert {check["p"] for check in told["checks"]} == {None}, "two deals are too few"
+    running = ada.post("/tournaments", make_spec(ready_bots)).get_json()
+    refused = ada.get(f"/tournaments/{running['id']}/fairness")
+    assert refused.status_code == 409
+    assert "when it is over" in refused.get_json()["detail"]

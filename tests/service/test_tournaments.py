@@ -14,7 +14,19 @@ from engine.bots import NAMES
 from engine.record import Record, verify
 from engine.rules import RuleSet
 from engine.table import Fault, FaultKind, LocalPlayer, play
-from service import accounts, bots, folds, leases, matches, rankings, reap, stages, tables, tournaments
+from service import (
+    accounts,
+    bots,
+    folds,
+    inquiry,
+    leases,
+    matches,
+    rankings,
+    reap,
+    stages,
+    tables,
+    tournaments,
+)
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.jobs import PLAY, InlineQueue
@@ -404,3 +416,60 @@ def test_standings_count_places_and_the_share_of_bids_made(
         assert (sum(row.places), row.places[0]) == (row.matches, row.wins)
         assert row.bid_accuracy == row.exact_bids / (2 * row.matches)
         assert (row.dealt, row.earned, row.swing) == (None, None, None)
+
+
+def test_the_fairness_report_comes_when_it_is_over_and_counts_whole_groups(
+    arena: Arena, author: Account, ready_bots: Ready, finish: Finish, play_all: PlayAll
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4), deals=13))
+    with pytest.raises(Conflict, match="it is over"):
+        inquiry.fairness_of(arena, made.id)
+    for attempt in range(3):
+        held = leases.claim(arena, f"machine-{attempt}")
+        assert held is not None and held.number == 0
+        leases.give_back(arena, held, "the machine caught fire")
+    other = leases.claim(arena, "another-machine")
+    assert other is not None
+    finish(arena, other)
+    play_all(arena)
+    told = inquiry.fairness_of(arena, made.id)
+    assert (told.matches, told.groups) == (48, 12)
+    assert [check.name for check in told.checks] == [
+        "seat", "dealer", "worker faults", "worker scores", "company",
+    ]  # fmt: skip
+    checks = {check.name: check for check in told.checks}
+    assert checks["seat"].p is not None and checks["seat"].levelled
+    dealt = [each["points"] for each in checks["dealer"].detail]
+    assert sum(dealt) == pytest.approx(0, abs=1e-9)
+    assert checks["worker faults"].p is None, "the other machine's match is of the group that is not whole"
+    assert inquiry.fairness_of(arena, made.id) == told
+
+
+def test_points_by_place_after_the_dealer_are_those_of_the_record(
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4), deals=1))
+    play_all(arena)
+    told = matches.record(arena, f"{made.id}-2")
+    total = [0.0] * 4
+    for played in told["rounds"]:
+        points = played["points"]
+        for place in range(4):
+            total[place] += (points[(played["dealer"] + place) % 4] - sum(points) / 4) / len(told["rounds"])
+    assert inquiry.by_dealer(Record.from_json(told)) == pytest.approx(tuple(total))
+
+
+def test_workers_have_names_for_an_administrator_only(
+    arena: Arena, author: Account, ready_bots: Ready, clock: Clock, finish: Finish
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4), deals=3))
+    for number in range(12):
+        held = leases.claim(arena, f"machine-{number % 2}")
+        assert held is not None
+        finish(arena, held)
+    for named, expected in ((True, "machine-0"), (False, "worker 1")):
+        checks = {check.name: check for check in inquiry.fairness_of(arena, made.id, named=named).checks}
+        scores = checks["worker scores"]
+        assert scores.detail[0]["worker"] == expected
+        assert sum(each["matches"] for each in scores.detail) == 12
+        assert expected[:-1] in scores.text
