@@ -91,11 +91,13 @@ class Audit:
     def _sums(self) -> dict[int, Counter[str]]:
         sums: dict[int, Counter[str]] = {number: Counter() for number in self._entrants}
         for group in self._lines.values():
-            if self._told["duplicate"] and len(group) < len(group[0][0]):
+            if self._told["duplicate"] and len(group) < len(set(group[0][0])):
                 continue
             for order, points, exact in group:
-                for entrant, taken, bids in zip(order, points, exact, strict=True):
-                    sums[entrant].update(matches=1, points=taken, exact_bids=bids)
+                for entrant in set(order):  # who has a team's seats counts once, by the lesser points
+                    mine = [seat for seat, other in enumerate(order) if other == entrant]
+                    least = min(points[seat] for seat in mine)
+                    sums[entrant].update(matches=1, points=least, exact_bids=exact[mine[0]])
         return sums
 
 

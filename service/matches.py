@@ -209,7 +209,7 @@ def _shared(db: Connection, row: "Row[Any]", seats: list[Seat]) -> list[Seat]:
     """The seats with their luck and what they earned, if all matches of the deal are done."""
     group = (rows.c.tournament_id == row.tournament_id, rows.c.deal_group == row.deal_group)
     stages = db.execute(select(rows.c.number, rows.c.status).where(*group).order_by(rows.c.number)).all()
-    if len(stages) < len(seats) or any(each.status != "done" for each in stages):
+    if len(stages) < len({each.entrant for each in seats}) or any(each.status != "done" for each in stages):
         return seats
     numbers = [each.number for each in stages]
     query = select(seat.c.number, seat.c.counted).where(

@@ -38,7 +38,8 @@ def honest() -> tuple[Told, list[Told], list[Told], list[Told]]:
     matches, records = [], []
     sums = [dict.fromkeys(("matches", "points", "exact_bids"), 0) for _ in entrants]
     blocks = schedule.round_robin(3, 3, seed=b"x")
-    for number, pairing in enumerate(schedule.matches(blocks, deals=2, duplicate=True, seed=b"x")):
+    orders = schedule.groups(blocks, deals=2, duplicate=True, seed=b"x")
+    for number, pairing in enumerate(schedule.pairings(orders, duplicate=True)):
         players = [LocalPlayer.of(load(("random", "cautious", "counter")[n])) for n in pairing.entrants]
         outcome = play(RULES, players, seed=schedule.group_seed(SECRET, pairing.group))
         about = {"match": f"t-{number}", "tournament": "t"}

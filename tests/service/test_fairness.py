@@ -29,7 +29,8 @@ class World:
         dice = np.random.default_rng(number)
         strengths = dice.normal(0, 4, self.entrants)
         blocks = schedule.round_robin(self.entrants, self.seats, seed=dice.bytes(8))
-        pairings = schedule.matches(blocks, deals=self.deals, duplicate=self.duplicate, seed=dice.bytes(8))
+        orders = schedule.groups(blocks, deals=self.deals, duplicate=self.duplicate, seed=dice.bytes(8))
+        pairings = schedule.pairings(orders, duplicate=self.duplicate)
         hands: dict[int, np.ndarray] = {}
         styles: dict[frozenset[int], dict[int, float]] = {}
         played = []
