@@ -15,8 +15,11 @@ OWN = {
     "faults": "api.commands.bots:faults",
     "login": "api.commands.login:login",
     "match": "api.commands.games:match",
+    "new": "api.commands.new:new",
     "rankings": "api.commands.rankings:rankings",
     "referee": "api.commands.games:referee",
+    "replay": "api.commands.replay:replay",
+    "reproduce": "api.commands.reproduce:reproduce",
     "retire": "api.commands.bots:retire",
     "submit": "api.commands.bots:submit",
     "tournament": "api.commands.tournaments:tournament",
@@ -101,6 +104,7 @@ def main(ctx: click.Context, url: str | None, token: str | None) -> None:
     \b
     rage demo                        see a whole tournament, with nothing else running
     rage up                          run the arena on this machine
+    rage new mybot                   write a bot to begin with
     rage check mybot.py              try your bot as an upload would be tried
     rage play mybot.py counter       play games at home
     rage login URL --register NAME   make an account on a server

@@ -12,6 +12,7 @@ from service import luck, paging, tournaments
 from service.accounts import Account
 from service.errors import Conflict, NotFound
 from service.paging import Micros, Page
+from service.schedule import bot_seed
 from service.tables import bot, fault, seat, version
 from service.tables import match as rows
 from service.tables import tournament as tournament_rows
@@ -114,21 +115,34 @@ def match(arena: Arena, match_id: str) -> Match:
 
 
 def record(arena: Arena, match_id: str) -> dict[str, Any]:
-    """The whole game as JSON: enough to replay and verify. Raises `Conflict` until it is played."""
+    """The whole game as JSON: enough to replay and verify. Raises `Conflict` until it is played.
+
+    `about` is what else playing it again takes: the limits, each seat's bot and the seed it was told.
+    """
     with arena.read() as db:
         row = _find(db, match_id)
         if row.record is None:
             raise Conflict(f"match {match_id} is {SHOWN[row.status]}; its record comes when it is done")
         seats = _seats(db, row.tournament_id, [row])[row.number]
+        where = tournament_rows.c.id == row.tournament_id
+        of = db.execute(select(tournament_rows.c.secret, tournament_rows.c.limits).where(where)).one()
     told = Record.unpack(row.record).as_json()
     about = {
         "match": match_id,
         "tournament": row.tournament_id,
         "group": row.deal_group,
         "rotation": row.rotation,
+        "limits": of.limits,
     }
     names = [
-        {"seat": each.seat, "bot": each.bot_id, "version": each.version, "name": each.name} for each in seats
+        {
+            "seat": each.seat,
+            "bot": each.bot_id,
+            "version": each.version,
+            "name": each.name,
+            "seed": bot_seed(of.secret, row.number, each.seat),
+        }
+        for each in seats
     ]
     return {**told, "about": {**about, "seats": names}}
 
@@ -164,11 +178,8 @@ def _bot_fault(row: "Row[Any]") -> BotFault:
     same = ("seat", "round", "trick", "decision", "kind", "asked", "text", "out", "evidence")
     values = {name: getattr(row, name) for name in same}
     match_id = f"{row.tournament_id}-{row.number}"
-    seed = "" if row.evidence.get("seed") is None else f" --bot-seed {row.evidence['seed']}"
-    play = f"rage play MYBOT --replay match.json --seat {row.seat}{seed}"
-    return BotFault(
-        **values, match_id=match_id, replay=f"rage match record {match_id} > match.json && {play}"
-    )
+    again = f"rage reproduce {match_id} MYBOT --seat {row.seat}"
+    return BotFault(**values, match_id=match_id, replay=again)
 
 
 def _select() -> Any:

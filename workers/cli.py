@@ -76,7 +76,7 @@ _limits = click.option(
     "--replay", type=click.File("r"), help="Play this record again, BOT in --seat, the others as recorded."
 )
 @click.option("--seat", type=click.IntRange(0), help="With --replay: BOT's seat, from 0.")
-@click.option("--bot-seed", type=int, default=0, help="With --replay: the seed the bot was told.")
+@click.option("--bot-seed", type=int, help="With --replay: the seed BOT is told (default: as recorded).")
 @click.option("--log", "with_log", is_flag=True, help="Show what each bot printed in the last game.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one JSON document.")
 @_limits
@@ -92,7 +92,7 @@ def play(bots: tuple[str, ...], as_json: bool, with_log: bool, **given: Any) -> 
     \b
     rage play mybot.py random cautious counter
     rage play mybot.py counter --players 6 --games 100 --seed spring
-    rage play mybot.py --replay match.json --seat 2
+    rage play mybot.py --replay match.json --seat 2        or from a server: rage reproduce MATCH
     rage play mybot.py counter --log        what it printed, too
 
     Exit status: 0 played (faults or not), 2 wrong usage, 3 no sandbox on this machine.
@@ -156,19 +156,22 @@ def _verdict(told: dict[str, Any], *, as_json: bool, with_log: bool) -> NoReturn
 
 
 def _replay(bots: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
-    record = _record(given["replay"].read())
-    seat = given["seat"]
+    text = given["replay"].read()
+    record, seat = _record(text), given["seat"]
     if len(bots) != 1 or seat is None or seat >= record.players:
         needed = f"takes one BOT and its --seat, 0 to {record.players - 1}"
         raise click.BadParameter(needed, param_hint="--replay")
-    bot, limits = _found(bots[0], given["interpreters"]), _parsed_limits(given["limits_text"])
-    with _sandbox(given) as sandbox:
+    bot, (seed, limits) = _found(bots[0], given["interpreters"]), _told(json.loads(text), seat)
+    if given["limits_text"]:
+        limits = _parsed_limits(given["limits_text"])
+    if given["bot_seed"] is not None:
         seed = given["bot_seed"]
+    with _sandbox(given) as sandbox:
         again = replay(record, bot, seat=seat, bot_seed=seed, limits=limits, sandbox=sandbox)
     faults = [fault.as_dict() for fault in again.outcome.faults]
     if as_json:
         told = {
-            "parted": again.parted,
+            "parted": again.parted and again.parted.as_dict(),
             "scores": again.outcome.scores,
             "faults": faults,
             "log": again.usage.log,
@@ -176,6 +179,20 @@ def _replay(bots: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None
         click.echo(json.dumps(told, indent=2))
     else:
         shown.replayed(Console(), bot.name, again)
+
+
+def _told(document: Mapping[str, Any], seat: int) -> tuple[int, Limits]:
+    """The seed and limits a seat was told, as far as the record of a server has them."""
+    about = document.get("about")
+    about = about if isinstance(about, dict) else {}
+    seats = about.get("seats")
+    seated = seats if isinstance(seats, list) else []
+    seeds = [each.get("seed") for each in seated if isinstance(each, dict) and each.get("seat") == seat]
+    try:
+        limits = Limits.parse(about.get("limits") or {})
+    except Invalid as refusal:
+        raise click.BadParameter(f"about.limits: {refusal}", param_hint="--replay") from refusal
+    return next((seed for seed in seeds if isinstance(seed, int)), 0), limits
 
 
 def _record(text: str) -> Record:

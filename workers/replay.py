@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.cards import KINDS
 from engine.match import Match
 from engine.record import Record
 from engine.table import Outcome, Player, Question, play
@@ -38,42 +39,68 @@ class RecordedPlayer:
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision of a seat: `move` in the notation of the wire."""
+
+    round: int
+    asked: str
+    move: object
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """The bot's first decision (its `number` from 1) that differs from the record."""
+
+    number: int
+    recorded: Decision
+    now: Decision
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON."""
+        both = {"recorded": self.recorded.move, "now": self.now.move}
+        return {"decision": self.number, "round": self.now.round, "asked": self.now.asked, **both}
+
+
+@dataclass(frozen=True, slots=True)
 class Replayed:
-    """The match played again. `parted` is the bot's first decision (from 1) that differs from the record."""
+    """The match played again, and where it left the record, if it did."""
 
     outcome: Outcome
     usage: Usage
-    parted: int | None
+    parted: Parting | None
 
 
 def replay(
     record: Record, bot: BotCode, *, seat: int, bot_seed: int, limits: Limits, sandbox: Sandbox
 ) -> Replayed:
     """Play it again; raises `RecordError` for a record that does not hold together, `SandboxError`."""
-    recorded = moves_by_seat(record)
+    recorded = decisions_by_seat(record)
     running = sandbox.launch(bot, limits, slot=0)
     try:
         own = SandboxPlayer(running, limits, forgive=False)
-        players: list[Player] = [RecordedPlayer(moves) for moves in recorded]
+        players: list[Player] = [RecordedPlayer([each.move for each in made]) for made in recorded]
         players[seat] = own
         seeds = [bot_seed] * record.players
         outcome = play(record.rules, players, seed=record.seed, limits=limits.as_dict(), bot_seeds=seeds)
     finally:
         running.stop()
-    return Replayed(outcome, Usage.of(own), _parted(recorded[seat], moves_by_seat(outcome.record)[seat]))
+    now = decisions_by_seat(outcome.record)
+    return Replayed(outcome, Usage.of(own), _parted(recorded[seat], now[seat]))
 
 
-def moves_by_seat(record: Record) -> list[list[object]]:
-    """Every seat's decisions in the notation of the wire."""
-    record.replay()  # refuses a record that does not hold together, naming the place
+def decisions_by_seat(record: Record) -> list[list[Decision]]:
+    """Every seat's decisions, in order; raises `RecordError` for a record that does not hold together."""
+    record.replay()
     match = Match(record.rules, record.players, record.seed)
-    moves: list[list[object]] = [[] for _ in range(record.players)]
+    made: list[list[Decision]] = [[] for _ in range(record.players)]
     for move in record.moves:
-        moves[match.round.seat].append(match.choices()[match.legal().index(move)])
+        played = match.round
+        choice = match.choices()[match.legal().index(move)]
+        made[played.seat].append(Decision(match.number, KINDS[played.kind], choice))
         match.advance(move)
-    return moves
+    return made
 
 
-def _parted(recorded: Sequence[object], now: Sequence[object]) -> int | None:
-    pairs = zip(recorded, now, strict=False)
-    return next((number for number, (old, new) in enumerate(pairs, start=1) if old != new), None)
+def _parted(recorded: Sequence[Decision], now: Sequence[Decision]) -> Parting | None:
+    pairs = enumerate(zip(recorded, now, strict=False), start=1)
+    return next((Parting(number, old, new) for number, (old, new) in pairs if old != new), None)

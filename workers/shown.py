@@ -14,7 +14,7 @@ from engine.table import Fault
 from service import report
 from workers import diagnosis
 from workers.local import Series, Tally
-from workers.replay import Replayed
+from workers.replay import Parting, Replayed
 
 QUIET_SECONDS = 2.0
 FAULTS_SHOWN = 10
@@ -77,15 +77,24 @@ def results(console: Console, series: Series) -> None:
 
 def replayed(console: Console, name: str, again: Replayed) -> None:
     """A recorded match that was played again."""
-    parted = f"the bot's decision {again.parted} was another" if again.parted else "as recorded to the end"
-    console.print(
-        f"{report.clean(name)}: {parted}; scores {', '.join(map(str, again.outcome.scores))}", markup=False
-    )
+    scores = ", ".join(map(str, again.outcome.scores))
+    console.print(f"{report.clean(name)}: {_parting(again.parted)}; scores {scores}", markup=False)
     for place, fault in enumerate(again.outcome.faults):
         _fault(console, name, 1, fault, with_log=place == 0)
     if not again.outcome.faults:
         console.print("no faults")
         _log(console, again.usage.log)
+
+
+def _parting(parted: Parting | None) -> str:
+    if parted is None:
+        return "as recorded to the end"
+    place = f"decision {parted.number} (round {parted.now.round}, {parted.now.asked})"
+    return f"in {place} it chose {_word(parted.now.move)}, recorded is {_word(parted.recorded.move)}"
+
+
+def _word(move: object) -> str:
+    return {True: "a challenge", False: "no challenge"}[move] if isinstance(move, bool) else str(move)
 
 
 def logs(console: Console, series: Series) -> None:

@@ -198,7 +198,7 @@ def _show_faults(found: Json, version: Json, listed: list[Json]) -> None:
     shown.table(columns, rows)
     if len(listed) == MOST_FAULTS:
         click.echo("... and perhaps more")
-    click.echo("\nPlay the newest again at home:\n  " + listed[0]["replay"].replace(" && ", "\n  "))
+    click.echo(f"\nPlay the newest again at home:\n  {listed[0]['replay']}")
 
 
 @click.command()

@@ -124,7 +124,7 @@ class FaultAnswer(Answer):
     asked = text("what was asked: start, bid, play, trump or challenge", "play")
     replay = text(
         "the commands that play this match again at home, with your bot in its seat",
-        "rage match record t_k4m2xw9tq7bn-17 > match.json && rage play MYBOT --replay match.json --seat 2",
+        "rage reproduce t_k4m2xw9tq7bn-17 MYBOT --seat 2",
     )
     text = text("what happened", "R9 is not in legal")
     out = flag("whether the bot was out from then on", False)
