@@ -1,8 +1,10 @@
 """`rage replay`: a finished match on the terminal, step by step or from beginning to end."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ NEXT, BACK, TRICK, ROUND, BEFORE, QUIT = "next", "back", "trick", "round", "befo
 PRESSED = {
     **dict.fromkeys(("n", " ", "\r", "\n", "\x1b[C", "\x1bOC", "j"), NEXT),
     **dict.fromkeys(("p", "\x7f", "\x1b[D", "\x1bOD", "k"), BACK),
-    **dict.fromkeys(("q", "\x1b", "\x03", "\x04"), QUIT),
+    **dict.fromkeys(("q", "\x1b", "\x04"), QUIT),
     "t": TRICK,
     "r": ROUND,
     "b": BEFORE,
@@ -61,9 +63,25 @@ def replay(match: str, begin: int, whole: bool) -> None:
         click.echo(f"places: {', '.join(_places(document, names))}")
         return
     at = next(index for index, frame in enumerate(frames) if frame.round == begin)
-    for frame in _stepped(frames, at):
-        click.clear()
-        _show(frame, names, last=frame is frames[-1])
+    with _keys() as keys:
+        for frame in _stepped(frames, at, keys):
+            click.clear()
+            _show(frame, names, last=frame is frames[-1])
+
+
+@contextmanager
+def _keys() -> Iterator[Iterator[str]]:
+    """The keys that are pressed, each at once. None is lost that comes while the table is drawn."""
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    tty.setcbreak(terminal)
+    try:
+        yield iter(lambda: os.read(terminal, 8).decode(errors="replace") or "q", None)
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
 def _document(match: str) -> Any:
@@ -135,16 +153,16 @@ def _places(document: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     return [f"{place}. {name} ({score})" for place, name, score in listed]
 
 
-def _stepped(frames: Sequence[Frame], at: int) -> Iterator[Frame]:
-    """The frames somebody asks for by keys."""
-    while True:
-        yield frames[at]
-        asked = None
-        while asked is None:
-            asked = PRESSED.get(click.getchar())
+def _stepped(frames: Sequence[Frame], at: int, keys: Iterator[str]) -> Iterator[Frame]:
+    """The frames somebody asks for."""
+    yield frames[at]
+    for key in keys:
+        asked = PRESSED.get(key)
         if asked == QUIT:
             return
-        at = moved(frames, at, asked)
+        if asked is not None:
+            at = moved(frames, at, asked)
+            yield frames[at]
 
 
 def moved(frames: Sequence[Frame], at: int, asked: str) -> int:

@@ -62,7 +62,8 @@ def test_a_record_is_played_again_with_one_seats_bot(mine: Path, tmp_path: Path)
     assert same["parted"] is None and same["faults"] == []
     assert same["scores"] == json.loads(record.read_text())["scores"]
     changed = json.loads(run(play, other, "--replay", record, "--seat", 1, "--json").output)
-    assert changed["parted"] == 1 and [fault["kind"] for fault in changed["faults"]] == ["crash"]
+    assert (changed["parted"]["decision"], changed["parted"]["asked"]) == (1, "bid")
+    assert [fault["kind"] for fault in changed["faults"]] == ["crash"]
     assert "KeyError: 'x'" in run(play, other, "--replay", record, "--seat", 1).output
 
 
