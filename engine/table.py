@@ -20,7 +20,17 @@ from engine.rules import RuleSet
 from engine.scoring import counted
 from engine.view import pile, view
 
-__all__ = ["Fault", "FaultKind", "LocalPlayer", "Outcome", "Player", "PlayerFault", "Question", "play"]
+__all__ = [
+    "AskAll",
+    "Fault",
+    "FaultKind",
+    "LocalPlayer",
+    "Outcome",
+    "Player",
+    "PlayerFault",
+    "Question",
+    "play",
+]
 
 STRIKES: Final = 3
 ANSWER_SHOWN: Final = 200
@@ -117,6 +127,10 @@ class LocalPlayer:
         """Nothing to end."""
 
 
+AskAll = Callable[[Sequence[Question]], Sequence[object]]
+"""Asks several seats at once; gives their answers in the same order, a `PlayerFault` where one failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A match that was played to its end.
@@ -142,12 +156,14 @@ def play(
     limits: Mapping[str, Any] | None = None,
     bot_seeds: Sequence[int] = (),
     on_round: Callable[[int, int], None] | None = None,
+    ask_all: AskAll | None = None,
 ) -> Outcome:
     """Play a whole match. `on_round` is told the number of rounds finished, and of all rounds.
 
-    `bot_seeds` are told to the players, for their own dice; they say nothing about the deals.
+    `bot_seeds` are told to the players, for their own dice; they say nothing about the deals. `ask_all` asks
+    where several may answer at once, at secret bids; without it they are asked one by one.
     """
-    table = _Table(Match(rules, len(players), seed), players)
+    table = _Table(Match(rules, len(players), seed), players, ask_all if rules.secret_bids else None)
     try:
         table.start(dict(limits or {}), bot_seeds or [0] * len(players))
         table.play(on_round or (lambda finished, rounds: None))
@@ -157,8 +173,10 @@ def play(
 
 
 class _Table:
-    def __init__(self, match: Match, players: Sequence[Player]) -> None:
+    def __init__(self, match: Match, players: Sequence[Player], ask_all: AskAll | None) -> None:
         self.match = match
+        self.ask_all = ask_all
+        self.early: dict[int, object] = {}  # answers to the secret bids of this round, by seat
         self.players = players
         self.running: list[int] = []
         self.asked = [0] * len(players)
@@ -180,6 +198,8 @@ class _Table:
     def play(self, on_round: Callable[[int, int], None]) -> None:
         match, finished = self.match, 0
         while not match.over:
+            if self.ask_all is not None and match.round.kind == BID and not match.round.moves:
+                self._ask_bidders(self.ask_all)
             seat = match.round.seat
             match.advance(self._default() if seat in self.out else self._ask(seat))
             if len(match.finished) > finished:
@@ -210,17 +230,38 @@ class _Table:
             finally:
                 self.stop()
 
-    def _ask(self, seat: int) -> int:
+    def _ask_bidders(self, ask_all: AskAll) -> None:
+        """All bids of the round at once: a bidder is told nothing of the bids before, whatever they are."""
+        twin, questions = self.match.clone(), []
+        while twin.round.kind == BID and twin.number == self.match.number:
+            if twin.round.seat not in self.out:
+                questions.append(self._question(twin.clone()))
+            twin.advance(0)
+        answers = ask_all(questions)
+        self.early = {asked.seat: answer for asked, answer in zip(questions, answers, strict=True)}
+
+    def _question(self, match: Match) -> Question:
+        seat = match.round.seat
         self.asked[seat] += 1
-        question = Question(self.match, self.asked[seat], self.told[seat])
-        asked = question.kind
-        self.told[seat] = mark(self.match)
+        question = Question(match, self.asked[seat], self.told[seat])
+        self.told[seat] = mark(match)
+        return question
+
+    def _ask(self, seat: int) -> int:
+        asked = KINDS[self.match.round.kind]
         try:
-            answer = self.players[seat].ask(question)
-            return self._legal(answer)
+            return self._legal(self._answer(seat))
         except PlayerFault as fault:
             self._blame(seat, fault, asked=asked)
             return self._default()
+
+    def _answer(self, seat: int) -> object:
+        if seat not in self.early:
+            return self.players[seat].ask(self._question(self.match))
+        answer = self.early.pop(seat)
+        if isinstance(answer, PlayerFault):
+            raise answer
+        return answer
 
     def _legal(self, answer: object) -> int:
         try:

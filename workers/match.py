@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.rules import RuleSet
 from engine.table import Outcome, play
 from service.limits import Limits
+from workers.company import Company
 from workers.player import MS, SandboxPlayer
 from workers.sandbox import BotCode, MatchVoid, Sandbox
+from workers.together import ask_all
 
 REPLAYS = 2
 OnRound = Callable[[int, int], None]
@@ -16,7 +18,10 @@ OnRound = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one seat's bot used. CPU counts on and off turn and the start; wall time is its own turns'."""
+    """What one seat's bot used. CPU counts on and off turn and the start; wall time is its own turns'.
+
+    `waited_ms`: how long it stood ready to run but another had the core.
+    """
 
     cpu_ms: int
     wall_ms: int
@@ -28,6 +33,7 @@ class Usage:
     longest_wall_us: int
     log_bytes: int
     log: str
+    waited_ms: int = 0
 
     @classmethod
     def of(cls, player: SandboxPlayer) -> "Usage":
@@ -44,16 +50,18 @@ class Usage:
             longest_wall_us=spent.wall_longest // 1000,
             log_bytes=player.log.written,
             log=player.log.text(),
+            waited_ms=spent.waited // MS,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A finished match, what each seat used, and the sandbox's mode."""
+    """A finished match, what each seat used, the sandbox's mode, and how often a busy machine spoilt it."""
 
     outcome: Outcome
     usage: tuple[Usage, ...]
     mode: str
+    replays: int = 0
 
 
 def play_match(
@@ -68,15 +76,20 @@ def play_match(
 ) -> Played:
     """Play a match; raises `SandboxError` for our own faults.
 
-    A match that a busy machine spoilt is played again from its start, at most twice; after that a late answer
-    counts against its bot, because a bot that is late on three tries is late.
+    A match that a busy machine spoilt is played again from its start, at most twice. The last time clocks are
+    patient: they stand still while a bot stands ready to run and the machine lets it not. If even that does
+    not help it is our fault, never a bot's.
     """
-    for _ in range(REPLAYS):
+    for replays in range(REPLAYS + 1):
         try:
-            return _once(rules, bots, seed, bot_seeds, limits, sandbox, on_round, forgive=True)
+            played = _once(
+                rules, bots, seed, bot_seeds, limits, sandbox, on_round, patient=replays == REPLAYS
+            )
+            return replace(played, replays=replays)
         except MatchVoid:
-            continue
-    return _once(rules, bots, seed, bot_seeds, limits, sandbox, on_round, forgive=False)
+            if replays == REPLAYS:
+                raise
+    raise AssertionError("not reached")
 
 
 def _once(
@@ -88,17 +101,24 @@ def _once(
     sandbox: Sandbox,
     on_round: OnRound | None,
     *,
-    forgive: bool,
+    patient: bool,
 ) -> Played:
     players: list[SandboxPlayer] = []
+    company = Company()
     backstop = _cpu_seconds(rules, len(bots), limits)
     with ExitStack() as stack:
         for slot, bot in enumerate(bots):  # all at once, so that they start side by side
             running = sandbox.launch(bot, limits, slot=slot, cpu_seconds=backstop)
             stack.callback(running.stop)
-            players.append(SandboxPlayer(running, limits, forgive=forgive))
+            players.append(SandboxPlayer(running, limits, patient=patient, company=company))
         outcome = play(
-            rules, players, seed=seed, limits=limits.as_dict(), bot_seeds=bot_seeds, on_round=on_round
+            rules,
+            players,
+            seed=seed,
+            limits=limits.as_dict(),
+            bot_seeds=bot_seeds,
+            on_round=on_round,
+            ask_all=ask_all(players),
         )
     return Played(outcome, tuple(map(Usage.of, players)), sandbox.mode)
 

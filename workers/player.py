@@ -6,7 +6,7 @@ Only a bot's own failure becomes a `PlayerFault`. A late machine raises `MatchVo
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
@@ -14,9 +14,10 @@ import orjson
 
 from engine.table import FaultKind, PlayerFault, Question
 from service.limits import Limits
-from workers import verdict
+from workers import answers, verdict
+from workers.company import Company
 from workers.log import Log
-from workers.pressure import Mark, host_was_late
+from workers.pressure import Mark, host_was_late, starved
 from workers.sandbox import Ending, MatchVoid, Running, SandboxError
 from workers.wire import Closed, Flooded, Overlong, Wire
 
@@ -27,6 +28,7 @@ FIRST_LOOK: Final = 0.02  # seconds until a slow answer's clocks are first read
 LOOK: Final = 0.1
 FAREWELL: Final = 0.25
 ANSWER_SHOWN: Final = 200
+MOST_STARVED: Final = 9  # times a decision's wall clock: how long a patient clock stands still at most
 NOT_RUN: Final = "bwrap: execvp "
 
 
@@ -42,18 +44,31 @@ class Spent:
     wall_longest: int = 0
     decisions: int = 0
     memory_kb: int = 0
+    waited: int = 0  # stood ready to run but had no core
 
 
 class SandboxPlayer:
-    """An `engine.table.Player`. `forgive` tells whether a late machine voids the match (else it counts)."""
+    """An `engine.table.Player`. `patient`: its clock stands still while the machine keeps it waiting.
 
-    def __init__(self, running: Running, limits: Limits, *, forgive: bool = True) -> None:
+    A late machine voids the match in any case. `company`: the other seats that share its core.
+    """
+
+    def __init__(
+        self,
+        running: Running,
+        limits: Limits,
+        *,
+        patient: bool = False,
+        company: Company | None = None,
+    ) -> None:
         self.log = Log()
         self.spent = Spent()
         self.ending: Ending | None = None
         self._running = running
         self._limits = limits
-        self._forgive = forgive
+        self._patient = patient
+        self._company = company or Company()
+        self._company.join(self)
         self._wire = Wire(running, self.log)
         self._delta = False
         self._late: set[int] = set()
@@ -62,11 +77,22 @@ class SandboxPlayer:
         self._farewell = False
         self._question: Question | None = None
         self._seed: object = None
+        self._begun = False
+        self._open = False
+        self._overspent: tuple[str, int] | None = None
 
     def start(self, start: Mapping[str, Any]) -> None:
         """Hand over the match's start and wait for `ready`."""
         self._asked_at = time.monotonic_ns()
         self._seed = start["seed"]
+        self._open = True
+        self._raise_overspent()
+        try:
+            self._start(start)
+        finally:
+            self._begun, self._open = True, False
+
+    def _start(self, start: Mapping[str, Any]) -> None:
         self._wire.send(orjson.dumps({"type": "start", "protocol": PROTOCOL, **start}) + b"\n")
         try:
             line = self._wait(self._limits.start_ms)
@@ -91,6 +117,16 @@ class SandboxPlayer:
         """The bot's move, checked against `legal`."""
         self.spent.decisions += 1
         self._question = question
+        self._open = True
+        try:
+            return self._ask(question)
+        finally:
+            self._open = False
+
+    def _ask(self, question: Question) -> object:
+        self._asked_at = time.monotonic_ns()
+        if self._overspent is not None:
+            self._raise_overspent()
         self._wire.look()
         unasked = self._unasked(question.number)
         self._asked_at = time.monotonic_ns()
@@ -108,6 +144,7 @@ class SandboxPlayer:
         """Tell the result and close the input; what the bot still does is nobody's concern."""
         self._wire.send(orjson.dumps({"type": "end", **result}) + b"\n")
         self.spent.memory_kb = max(self.spent.memory_kb, self._running.memory_kb())
+        self._note_waiting()
         self._running.close_input()
         self._farewell = True
 
@@ -119,7 +156,23 @@ class SandboxPlayer:
                     self._wire.drain(time.monotonic() + FAREWELL)
             self._stop()
 
+    def cpu_ns(self) -> int:
+        """What its bot used so far."""
+        return self._running.cpu_ns()
+
+    def end_if_overspent(self) -> None:
+        """While another seat is waited for; what it used is told when it is asked next."""
+        if self._open or self.ending is not None:
+            return
+        if (over := self._over_budget(self.spent.decisions, self.cpu_ns())) is not None:
+            self._overspent = over
+            self._show_line()
+            self._stop()
+
     def _stop(self) -> None:
+        if self.ending is not None:
+            return
+        self._note_waiting()
         self.spent.cpu = max(self.spent.cpu, self._running.cpu_ns())
         with contextlib.suppress(Flooded):
             self._wire.look()
@@ -156,10 +209,10 @@ class SandboxPlayer:
                 self._ended()
             if line is None:
                 break
-            if _id(line) not in self._late:
+            if answers.number_of(line) not in self._late:
                 self._wire.forget()
                 return line
-            self._late.discard(_id(line) or 0)
+            self._late.discard(answers.number_of(line) or 0)
         return None
 
     def _answer(self, number: int) -> bytes:
@@ -171,7 +224,7 @@ class SandboxPlayer:
                 self._fault(FaultKind.GARBAGE, "a line longer than 4 KiB", answer=overlong.start)
             if line is None:
                 self._overdue()
-            answered = _id(line)
+            answered = answers.number_of(line)
             late = answered is not None and answered in self._late
             if late:  # what is no answer leaves the question open: the answer may still come, too late
                 self._late.remove(answered or 0)
@@ -183,13 +236,18 @@ class SandboxPlayer:
         begin = self._asked_at / 1e9
         end = begin + wall_ms / 1000
         look = begin + FIRST_LOOK
-        mark = None
+        first = None
         try:
             while (line := self._wire.line(min(look, end))) is None:
-                mark = mark or Mark.of(self._running)
+                if self._running.silent() and (line := self._wire.line(0.0)) is None:
+                    self._ended()
                 self._check_start_cpu() if not asked else self._check_cpu(asked, self._running.cpu_ns())
+                self._company.watch(self)
+                now = self._mark()
+                first = first or now
+                end = begin + (wall_ms * MS + self._held_up(first, now, wall_ms)) / 1e9
                 if time.monotonic() >= end:
-                    self._excuse(mark)
+                    self._excuse(first, now)
                     self._show_line()
                     return None
                 look = time.monotonic() + LOOK
@@ -199,8 +257,16 @@ class SandboxPlayer:
             self._ended()
         return line
 
-    def _excuse(self, since: Mark) -> None:
-        if self._forgive and host_was_late(since, Mark.of(self._running)):
+    def _mark(self) -> Mark:
+        return Mark.of(self._running, self._company.used_by_others(self))
+
+    def _held_up(self, since: Mark, now: Mark, wall_ms: int) -> int:
+        """Nanoseconds in which its neighbours, or for a patient clock anybody, kept it from computing."""
+        waited = min(starved(since, now), MOST_STARVED * wall_ms * MS) if self._patient else 0
+        return now.others - since.others + waited
+
+    def _excuse(self, since: Mark, now: Mark) -> None:
+        if host_was_late(since, now):
             raise MatchVoid("the machine was too busy to let a bot answer in time")
 
     def _show_line(self) -> None:
@@ -218,10 +284,15 @@ class SandboxPlayer:
         spent.cpu_longest = max(spent.cpu_longest, cpu - self._cpu_before)
         spent.cpu, self._cpu_before = cpu, cpu
 
+    def _note_waiting(self) -> int:
+        if (first := self._running.first_thread_ns()) is not None:
+            self.spent.waited = max(self.spent.waited, first[1])
+        return self.spent.waited
+
     # judging
 
     def _mode(self, line: bytes) -> str:
-        hello = _decoded(line)
+        hello = answers.decoded(line)
         mode = hello.get("mode", "full") if isinstance(hello, dict) else None
         if not isinstance(hello, dict) or hello.get("ready") is not True or mode not in MODES:
             text = 'its first line must be {"ready":true} with mode "full" or "delta"'
@@ -229,7 +300,7 @@ class SandboxPlayer:
         return str(mode)
 
     def _move(self, line: bytes, question: Question) -> object:
-        answer = _decoded(line)
+        answer = answers.decoded(line)
         if not isinstance(answer, dict) or "move" not in answer:
             self._fault(FaultKind.GARBAGE, 'not a JSON object with "id" and "move"', answer=line)
         if type(answer.get("id")) is not int or answer["id"] != question.number:
@@ -239,26 +310,36 @@ class SandboxPlayer:
             self._wire.forget()
             self._fault(FaultKind.GARBAGE, "wrote more than one line for one question", answer=line)
         move = answer["move"]
-        if not _listed(move, question.legal):
-            text = f"{_shown(move)} is not legal for {question.kind}"
+        if not answers.listed(move, question.legal):
+            text = f"{answers.told(move)} is not legal for {question.kind}"
             self._fault(FaultKind.ILLEGAL, text, answer=line)
         self._check_cpu(question.number, self.spent.cpu)
         return move
 
     def _check_cpu(self, decisions: int, spent_ns: int) -> None:
-        used = (spent_ns - self.spent.start_cpu) // MS
-        budget = self._limits.cpu_budget_ms(decisions)
-        if used > budget:
+        if (over := self._over_budget(decisions, spent_ns)) is not None:
+            self._overspent = over
             self._show_line()
-            text = f"used {used:,} ms of CPU; {budget:,} ms are allowed up to decision {decisions}"
-            self._fault(FaultKind.TIMEOUT, text, out=True, limit={"cpu_ms": budget})
+            self._raise_overspent()
 
     def _check_start_cpu(self) -> None:
-        used, limit = self._running.cpu_ns() // MS, self._limits.start_cpu_ms
-        if used > limit:
-            self._show_line()
+        self._check_cpu(0, self._running.cpu_ns())
+
+    def _over_budget(self, decisions: int, spent_ns: int) -> tuple[str, int] | None:
+        """What to say of too much CPU, and the limit in ms; None while there is some left."""
+        if not self._begun:
+            used, limit = spent_ns // MS, self._limits.start_cpu_ms
             text = f"used {used:,} ms of CPU before it was ready; {limit:,} ms are allowed"
-            self._fault(FaultKind.START, text, out=True, limit={"cpu_ms": limit})
+        else:
+            used, limit = (spent_ns - self.spent.start_cpu) // MS, self._limits.cpu_budget_ms(decisions)
+            text = f"used {used:,} ms of CPU; {limit:,} ms are allowed up to decision {decisions}"
+        return (text, limit) if used > limit else None
+
+    def _raise_overspent(self) -> None:
+        if self._overspent is not None:
+            text, limit = self._overspent
+            kind = FaultKind.TIMEOUT if self._begun else FaultKind.START
+            self._fault(kind, text, out=True, limit={"cpu_ms": limit})
 
     def _overdue(self) -> NoReturn:
         limit = self._limits.decision_ms
@@ -305,36 +386,8 @@ class SandboxPlayer:
             "cpu_ms": self._running.cpu_ns() // MS,
             "wall_ms": (time.monotonic_ns() - self._asked_at) // MS,
             "memory_kb": self._running.memory_kb(),
+            "waited_ms": self._note_waiting() // MS,
         }
         log = {"log_head": self.log.head(), "log_tail": self.log.tail(), "log_bytes": self.log.written}
         shown = {**evidence, "used": used, "seed": self._seed, **log}
         raise PlayerFault(kind, text, out=out, evidence=shown)
-
-
-def _decoded(line: bytes) -> object:
-    """JSON, or None for what is no JSON (no answer may be null)."""
-    try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-
-
-def _id(line: bytes) -> int | None:
-    answer = _decoded(line)
-    number = answer.get("id") if isinstance(answer, dict) else None
-    return number if type(number) is int else None
-
-
-def _shown(move: object) -> str:
-    """A move in an author's words; what is no plain value is only named, for it may be nested without end."""
-    plain = move is None or isinstance(move, str | int | float)
-    return (
-        orjson.dumps(move).decode()[:ANSWER_SHOWN]
-        if plain
-        else f"a JSON {'list' if isinstance(move, list) else 'object'}"
-    )
-
-
-def _listed(move: object, legal: Sequence[object]) -> bool:
-    """Whether the move is in the list as the same kind of JSON value: true is not 1."""
-    return any(type(move) is type(choice) and move == choice for choice in legal)

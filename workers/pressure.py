@@ -14,29 +14,45 @@ PRESSED = 40.0  # per cent of the last ten seconds in which somebody waited for 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Clocks at one moment, nanoseconds."""
+    """Clocks at one moment, nanoseconds.
+
+    `others`: CPU of the other seats. `waited`: how long the bot's first thread stood ready without a core
+    that was with neither its own other threads nor another seat; None where the kernel does not say.
+    """
 
     wall: int
     cpu: int
     waited: int | None
+    others: int = 0
 
     @classmethod
-    def of(cls, running: Running) -> "Mark":
+    def of(cls, running: Running, others: int = 0) -> "Mark":
         """The clocks now."""
-        return cls(time.monotonic_ns(), running.cpu_ns(), running.waited_ns())
+        cpu, waited = running.cpu_ns(), None
+        if (first := running.first_thread_ns()) is not None:
+            ran, stood = first
+            waited = stood - max(cpu - ran, 0) - others
+        return cls(time.monotonic_ns(), cpu, waited, others)
+
+
+def starved(since: Mark, now: Mark) -> int:
+    """Nanoseconds in which the machine let strangers to the match have the bot's core."""
+    if now.waited is None or since.waited is None:
+        return 0
+    return max(now.waited - since.waited, 0)
 
 
 def host_was_late(since: Mark, now: Mark) -> bool:
     """True if the bot used little CPU in this time because it was not let.
 
     The kernel counts how long the bot stood ready without a core; without that count the machine's pressure
-    must do.
+    must do. What the other seats used is not the machine's doing: the bot's clock stood still for it.
     """
-    wall = now.wall - since.wall
+    wall = now.wall - since.wall - (now.others - since.others)
     if now.cpu - since.cpu > wall * BUSY_SHARE:
         return False
     if now.waited is not None and since.waited is not None:
-        return now.waited - since.waited > wall * WAITED_SHARE
+        return starved(since, now) > wall * WAITED_SHARE
     return _pressed()
 
 

@@ -262,3 +262,54 @@ def test_the_same_seeds_give_the_same_match(preset):
         return play(PRESETS[preset], bots, seed=SEED, bot_seeds=[1, 2, 3])
 
     assert once().record == once().record
+
+
+SECRET = RuleSet.parse({"preset": "fundex", "hand_sizes": [3, 2], "secret_bids": True})
+
+
+def answers_of(players: list[Any], seen: list[list[int]]) -> Any:
+    """Asks the last bidder first, and shows every question to all its player is."""
+
+    def ask_all(questions: Any) -> list[object]:
+        seen.append([question.seat for question in questions])
+        answered: dict[int, object] = {}
+        for question in reversed(questions):
+            try:
+                answered[question.seat] = players[question.seat].ask(question)
+            except PlayerFault as fault:
+                answered[question.seat] = fault
+        return [answered[question.seat] for question in questions]
+
+    return ask_all
+
+
+@given(seed=st.binary(min_size=32, max_size=32), seats=st.integers(2, 5), data=st.data())
+def test_secret_bids_asked_at_once_are_those_asked_one_by_one(seed, seats, data) -> None:
+    told: list[list[Any]] = []
+    wrong = data.draw(st.sets(st.tuples(st.integers(0, seats - 1), st.integers(1, 4))))
+
+    def seated() -> list[Any]:
+        questions: list[Any] = []
+        told.append(questions)
+
+        def answer(question: Question) -> object:
+            questions.append((question.seat, question.number, question.kind, question.view, question.events))
+            if (question.seat, question.number) in wrong:
+                raise PlayerFault(FaultKind.CRASH, "gone", out=question.number > 2)
+            return question.legal[-1]
+
+        return [Watched(answer) for _ in range(seats)]
+
+    groups: list[list[int]] = []
+    players = seated()
+    together = play(SECRET, players, seed=seed, ask_all=answers_of(players, groups))
+    assert together == play(SECRET, seated(), seed=seed)
+    assert sorted(told[0], key=str) == sorted(told[1], key=str)
+    assert len(groups) == 2 and set(groups[0]) == set(range(seats))
+
+
+def test_open_bids_are_asked_one_by_one_for_each_may_answer_those_before() -> None:
+    groups: list[list[int]] = []
+    players = [Watched() for _ in range(3)]
+    play(SHORT, players, seed=SEED, ask_all=answers_of(players, groups))
+    assert groups == []

@@ -14,7 +14,7 @@ from workers import player as players
 from workers.match import play_match
 from workers.player import SandboxPlayer
 from workers.pressure import Mark, host_was_late
-from workers.sandbox import BotCode, Sandbox
+from workers.sandbox import BotCode, MatchVoid, Sandbox
 
 pytestmark = pytest.mark.sandbox
 
@@ -131,6 +131,8 @@ def test_a_zip_bot_may_not_have_more_processes_than_the_policy_says(
         ("while True: sys.stdout.write('x' * 1000)\n", "garbage flood"),
         ("while True: print('x' * 1000, file=sys.stderr)\n", "flood"),
         ("sys.exit(4)\n", "crash"),
+        ("os.close(1)\ntime.sleep(60)\n", "crash"),
+        ("os.dup2(2, 1)\nfor line in sys.stdin: print(0)\ntime.sleep(60)\n", "crash"),
         ('os.write(1, b\'{"id":1,"move":0}\\n{"id":2,"move":0}\\n\')\ntime.sleep(60)\n', "garbage"),
         ("for line in sys.stdin: print('{\"move\":0}', flush=True)\n", "garbage"),
         ("for line in sys.stdin: print('[1]', flush=True)\n", "garbage"),
@@ -175,7 +177,7 @@ def test_a_crash_keeps_what_its_author_needs(table) -> None:
     assert evidence["log_head"].startswith("a note of mine")
     assert evidence["exit_status"] == 1 and evidence["signal"] is None
     assert evidence["legal"] == [0, 1, 2, 3] and evidence["view"]["hand"]
-    assert set(evidence["used"]) == {"cpu_ms", "wall_ms", "memory_kb"}
+    assert set(evidence["used"]) == {"cpu_ms", "wall_ms", "memory_kb", "waited_ms"}
     assert evidence["seed"] == 0  # with it the author can play the match again
     json.dumps(fault.as_dict())
 
@@ -249,7 +251,20 @@ def test_lateness_is_the_hosts_only_if_the_bot_stood_ready_unserved(cpu, waited,
     assert host_was_late(since, now) is late
 
 
-def test_a_match_spoilt_by_the_host_is_replayed_twice_and_then_counts(sandbox: Sandbox, monkeypatch) -> None:
+def test_what_its_own_threads_and_its_neighbours_used_is_no_excuse(sandbox: Sandbox) -> None:
+    class Standing:
+        def cpu_ns(self) -> int:
+            return 500
+
+        def first_thread_ns(self) -> tuple[int, int]:
+            return 100, 900  # of the 900 it stood ready its own other threads had the core for 400
+
+    assert Mark.of(Standing(), 300).waited == 200
+
+
+def test_a_match_spoilt_by_the_host_is_played_three_times_and_then_nobodys_loss(
+    sandbox: Sandbox, monkeypatch
+) -> None:
     asked = []
 
     def always(since: Mark, now: Mark) -> bool:
@@ -264,16 +279,16 @@ def test_a_match_spoilt_by_the_host_is_replayed_twice_and_then_counts(sandbox: S
         BotCode("sleepy.py", "py", sleepy.encode()),
         BotCode("b.py", "py", sleepy.replace("0.8", "0").encode()),
     ]
-    played = play_match(
-        RuleSet.parse({"preset": "fundex", "hand_sizes": [1]}),
-        bots,
-        seed=bytes(32),
-        bot_seeds=[0, 0],
-        limits=Limits(decision_ms=500),
-        sandbox=sandbox,
-    )
-    assert len(asked) == 2
-    assert [(fault.seat, str(fault.kind)) for fault in played.outcome.faults] == [(0, "timeout")]
+    with pytest.raises(MatchVoid, match="too busy"):
+        play_match(
+            RuleSet.parse({"preset": "fundex", "hand_sizes": [1]}),
+            bots,
+            seed=bytes(32),
+            bot_seeds=[0, 0],
+            limits=Limits(decision_ms=500),
+            sandbox=sandbox,
+        )
+    assert len(asked) == 3
 
 
 def test_a_fault_that_puts_a_seat_out_has_ended_its_sandbox(sandbox: Sandbox) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from engine.table import FaultKind
+from service.limits import Limits
 
 pytestmark = pytest.mark.sandbox
 
@@ -101,3 +102,20 @@ def test_threads_and_locks_of_an_honest_bot_go_on_working(table) -> None:
         "def play(view):\n    return view['legal'][0]\n"
     )
     assert table(source).outcome.faults == ()
+
+
+@pytest.mark.parametrize("launcher", ["sandbox", "one_shot"])
+def test_a_bot_has_sixteen_threads_from_its_first_match_on(launcher: str, table, request) -> None:
+    source = (
+        "import threading, time\n"
+        "def bid(view):\n"
+        "    try:\n"
+        "        while True:\n"
+        "            threading.Thread(target=time.sleep, args=(1,), daemon=True).start()\n"
+        "    except RuntimeError:\n"
+        "        print(threading.active_count())\n"
+        "    return 0\n"
+        "def play(view):\n    return view['legal'][0]\n"
+    )
+    log = table(source, at=request.getfixturevalue(launcher), limits=Limits()).usage[0].log
+    assert log.split()[0] == "17"  # the one that failed is counted, too

@@ -127,11 +127,34 @@ class OneShot(Running):
                 self._bot = int(Path(f"/proc/{init}/task/{init}/children").read_text().split()[0])
         return self._bot
 
+    def silent(self) -> bool:
+        """bubblewrap holds the output open as well, so what the bot's own processes hold is looked at."""
+        init = _said(self._told, "child-pid")
+        if not self._pid() or self._ending is not None:
+            return False
+        try:
+            output = os.readlink(f"/proc/self/fd/{self.stdout}")
+            return not any(_holds(pid, output) for pid in _descendants(init or 0))
+        except OSError:  # one has just ended, or is not ours to look at
+            return False
+
     def _peak(self) -> int:
         return self.group.seen().memory_peak // 1024 if self.group else self.peak_of(self._pid())
 
     def _group_cpu_ns(self) -> int | None:
         return self.group.cpu_ns() if self.group else None
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        for child in Path(f"/proc/{pid}/task/{thread}/children").read_text().split():
+            yield int(child)
+            yield from _descendants(int(child))
+
+
+def _holds(pid: int, output: str) -> bool:
+    folder = f"/proc/{pid}/fd"
+    return any(os.readlink(f"{folder}/{name}") == output for name in os.listdir(folder))
 
 
 def _said(told: bytes, name: str) -> int | None:

@@ -35,6 +35,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",  # the same seed gives the same game on the author's machine
     "PYTHONNOUSERSITE": "1",
+    "MALLOC_ARENA_MAX": "1",  # else each thread would take 64 MiB of the address space it may have
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
 }

@@ -59,12 +59,17 @@ class Running:
         self._cpu_ns = max(self._cpu_ns, self._own_clock() if used is None else used)
         return self._cpu_ns
 
-    def waited_ns(self) -> int | None:
-        """How long the bot's first thread was ready to run but not let; None if the kernel does not say."""
+    def first_thread_ns(self) -> tuple[int, int] | None:
+        """How long the bot's first thread ran, and stood ready but was not let; None if nobody says."""
         try:
-            return int(Path(f"/proc/{self._pid()}/schedstat").read_text().split()[1])
-        except (OSError, IndexError, ValueError):
+            ran, stood, _ = Path(f"/proc/{self._pid()}/schedstat").read_text().split()
+            return int(ran), int(stood)
+        except (OSError, ValueError):
             return None
+
+    def silent(self) -> bool:
+        """Whether the bot has closed its output though our end does not tell; dear, for slow bots."""
+        return False
 
     def memory_kb(self) -> int:
         """The most memory it held so far, KiB."""
