@@ -48,11 +48,12 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one seat's bot used: milliseconds and kilobytes."""
+    """What one seat's bot used: ms and KiB; `waited_ms` it was ready to run, without a core."""
 
     cpu_ms: int
     wall_ms: int
     memory_kb: int
+    waited_ms: int = 0
 
 
 def claim(arena: Arena, worker: str) -> Assignment | None:
@@ -68,15 +69,17 @@ def finish_and_claim(
     spent: Sequence[Spent],
     *,
     mode: str,
+    replays: int = 0,
     worker: str,
     more: bool,
 ) -> tuple[bool, Assignment | None]:
     """Write a result once and, in the same transaction, claim the next match if `more`.
 
+    `replays`: how often the machine was too busy and the match was played again before this came of it.
     Returns whether the result was taken (not so when the lease was lost) and the next match.
     """
     with arena.work() as work:
-        taken = _finish(work, done, outcome, spent, mode)
+        taken = _finish(work, done, outcome, spent, mode=mode, replays=replays)
         last = taken and not _anything(work, done.tournament_id)
         following = _claim(work, worker, _lease(arena)) if more else None
         if following is None and more is False and _anything(work):
@@ -212,13 +215,16 @@ def _held(held: Assignment) -> Any:
     return and_(key, match.c.status == "leased", match.c.lease_token == held.token)
 
 
-def _finish(work: Work, done: Assignment, outcome: Outcome, spent: Sequence[Spent], mode: str) -> bool:
+def _finish(
+    work: Work, done: Assignment, outcome: Outcome, spent: Sequence[Spent], *, mode: str, replays: int
+) -> bool:
     result = {
         "status": "done",
         "lease_token": None,
         "lease_until": None,
         "finished_at": work.now,
         "mode": mode,
+        "replays": replays,
         "faults": len(outcome.faults),
         "record": outcome.record.pack(),
     }
@@ -246,6 +252,7 @@ def _seat(done: Assignment, outcome: Outcome, spent: Sequence[Spent], number: in
         "cpu_ms": spent[number].cpu_ms,
         "wall_ms": spent[number].wall_ms,
         "memory_kb": spent[number].memory_kb,
+        "waited_ms": spent[number].waited_ms,
     }
 
 

@@ -21,7 +21,18 @@ from service.work import Arena
 
 STATUSES = {"planned": "planned", "running": "leased", "done": "done", "failed": "failed", "void": "void"}
 SHOWN = {stored: shown for shown, stored in STATUSES.items()}
-RESULT = ("score", "counted", "exact_bids", "place", "out", "faults", "cpu_ms", "wall_ms", "memory_kb")
+RESULT = (
+    "score",
+    "counted",
+    "exact_bids",
+    "place",
+    "out",
+    "faults",
+    "cpu_ms",
+    "wall_ms",
+    "memory_kb",
+    "waited_ms",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,7 @@ class Seat:
     cpu_ms: int | None = None
     wall_ms: int | None = None
     memory_kb: int | None = None
+    waited_ms: int | None = None
     luck: float | None = None
     earned: float | None = None
 
@@ -62,6 +74,7 @@ class Match:
     status: str
     attempts: int
     mode: str | None
+    replays: int
     started_at: datetime | None
     finished_at: datetime | None
     seats: list[Seat]
@@ -246,6 +259,7 @@ def _shape(row: "Row[Any]", seats: list[Seat], faults: Sequence[dict[str, Any]] 
         status=SHOWN[row.status],
         attempts=row.attempts,
         mode=row.mode,
+        replays=row.replays,
         started_at=row.started_at,
         finished_at=row.finished_at,
         seats=seats,

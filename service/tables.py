@@ -223,6 +223,7 @@ match = Table(
     _moment("started_at", known=False),
     _moment("finished_at", known=False),
     Column("mode", String(4)),
+    Column("replays", Integer, nullable=False, server_default="0"),  # for a machine that was too busy
     Column("faults", Integer, nullable=False, server_default="0"),
     Column("record", LargeBinary),
     Index("ix_match_todo", "tournament_id", "status", "number"),
@@ -251,6 +252,7 @@ seat = Table(
     Column("cpu_ms", Integer, nullable=False),
     Column("wall_ms", Integer, nullable=False),
     Column("memory_kb", Integer, nullable=False),
+    Column("waited_ms", Integer, nullable=False, server_default="0"),  # ready to run, without a core
     _match_key(),
 )
 

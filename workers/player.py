@@ -161,7 +161,10 @@ class SandboxPlayer:
         return self._running.cpu_ns()
 
     def end_if_overspent(self) -> None:
-        """While another seat is waited for; what it used is told when it is asked next."""
+        """While another seat is waited for; what it used is told when it is asked next.
+
+        A bot that has made its last decision is ended without a word: its game is played, its result stands.
+        """
         if self._open or self.ending is not None:
             return
         if (over := self._over_budget(self.spent.decisions, self.cpu_ns())) is not None:
@@ -247,7 +250,7 @@ class SandboxPlayer:
                 first = first or now
                 end = begin + (wall_ms * MS + self._held_up(first, now, wall_ms)) / 1e9
                 if time.monotonic() >= end:
-                    self._excuse(first, now)
+                    self._excuse(first, now, wall_ms)
                     self._show_line()
                     return None
                 look = time.monotonic() + LOOK
@@ -265,8 +268,13 @@ class SandboxPlayer:
         waited = min(starved(since, now), MOST_STARVED * wall_ms * MS) if self._patient else 0
         return now.others - since.others + waited
 
-    def _excuse(self, since: Mark, now: Mark) -> None:
-        if host_was_late(since, now):
+    def _excuse(self, since: Mark, now: Mark, wall_ms: int) -> None:
+        """A patient clock stood still for what the kernel counted; only too much of it is an excuse then."""
+        if self._patient and now.waited is not None:
+            late = starved(since, now) >= MOST_STARVED * wall_ms * MS
+        else:
+            late = host_was_late(since, now)
+        if late:
             raise MatchVoid("the machine was too busy to let a bot answer in time")
 
     def _show_line(self) -> None:

@@ -15,7 +15,8 @@ from service.errors import Unavailable
 from service.leases import Assignment, Spent
 from service.limits import Limits
 from workers import check as checking
-from workers.match import Played, play_match
+from workers.match import REPLAYS, Played, play_match
+from workers.player import MOST_STARVED
 from workers.sandbox import BotCode, SandboxError, SandboxUnavailable
 from workers.workshop import Workshop
 
@@ -76,10 +77,17 @@ def _play(shop: Workshop, held: Assignment) -> Played | None:
 
 
 def _give_in(shop: Workshop, held: Assignment, played: Played, *, more: bool) -> Assignment | None:
-    spent = [Spent(each.cpu_ms, each.wall_ms, each.memory_kb) for each in played.usage]
+    spent = [Spent(each.cpu_ms, each.wall_ms, each.memory_kb, each.waited_ms) for each in played.usage]
     _, following = _persist(
         lambda: leases.finish_and_claim(
-            shop.arena, held, played.outcome, spent, mode=played.mode, worker=shop.name, more=more
+            shop.arena,
+            held,
+            played.outcome,
+            spent,
+            mode=played.mode,
+            replays=played.replays,
+            worker=shop.name,
+            more=more,
         )
     )
     return following
@@ -91,7 +99,10 @@ def _kept(shop: Workshop, held: Assignment) -> Iterator[None]:
     done = threading.Event()
     limits, rules = Limits.parse(held.limits), RuleSet.parse(held.rules, len(held.versions))
     seats = len(held.versions)
-    longest = 3 * seats * (limits.start_ms + rules.decisions(seats) * limits.decision_ms) / 1000  # replays
+    decisions = rules.decisions(seats)
+    computing = seats * (limits.start_cpu_ms + limits.cpu_budget_ms(decisions))  # clocks stand still for it
+    once = seats * (limits.start_ms + decisions * limits.decision_ms) + computing
+    longest = (REPLAYS + 1 + MOST_STARVED) * once / 1000  # with replays, the last of them patient
     keeper = threading.Thread(target=_keep, args=(shop, held, done, longest), daemon=True)
     keeper.start()
     try:

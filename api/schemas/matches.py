@@ -43,6 +43,7 @@ class SeatAnswer(Answer):
     cpu_ms = whole("CPU time it used", 310, null=True)
     wall_ms = whole("time it took over its answers", 420, null=True)
     memory_kb = whole("most memory it used", 21504, null=True)
+    waited_ms = whole("time it was ready to run but another had the core", 12, null=True)
     luck = number(
         "points its cards gave it over the table's mean, by what all made of them who held them; "
         "null until the deal was played from every seat, and in lists",
@@ -73,6 +74,7 @@ class MatchAnswer(Answer):
     status = choice("done, or where it stands", STATES)
     attempts = whole("how often it was begun", 1)
     mode = text("the sandbox it was played in", "A", null=True)
+    replays = whole("how often a busy machine spoilt it and it was played again", 0)
     started_at = moment("when it was begun", null=True)
     finished_at = moment("when it was done", null=True)
     seats = many(SeatAnswer, "in the order of play")
