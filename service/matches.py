@@ -127,6 +127,16 @@ def match(arena: Arena, match_id: str) -> Match:
         return _shape(row, _shared(db, row, seats), faults)
 
 
+def latest(arena: Arena, tournament_id: str, *, limit: int) -> list[Match]:
+    """The matches of a tournament that were done last, the last first."""
+    done = (rows.c.tournament_id == tournament_id, rows.c.status == "done")
+    order = (rows.c.finished_at.desc(), rows.c.number.desc())
+    with arena.read() as db:
+        found = db.execute(_select().where(*done).order_by(*order).limit(limit)).all()
+        seats = _seats(db, tournament_id, found)
+    return [_shape(row, seats[row.number]) for row in found]
+
+
 def record(arena: Arena, match_id: str) -> dict[str, Any]:
     """The whole game as JSON: enough to replay and verify. Raises `Conflict` until it is played.
 

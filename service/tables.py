@@ -104,6 +104,15 @@ token = Table(
     _moment("revoked_at", known=False),
 )
 
+session = Table(  # a browser that signed in with a token; gone with it
+    "session",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("token_hash", String(64), ForeignKey("token.hash"), nullable=False, index=True),
+    _moment("created_at"),
+    _moment("until"),
+)
+
 bot = Table(
     "bot",
     metadata,

@@ -25,7 +25,7 @@ def test_the_front_page_tells_what_runs_and_how_to_join(
     assert "&lt;b&gt;Open&lt;/b&gt;" in page.text
     assert "curl http://localhost/api/v1/accounts" in page.text
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
-    assert page.headers["Referrer-Policy"] == "no-referrer"
+    assert page.headers["Referrer-Policy"] == "same-origin"
 
 
 def test_the_front_page_shows_the_best(http: FlaskClient, arena: Arena, cup: dict[str, Any]) -> None:
@@ -52,8 +52,8 @@ def test_the_front_page_shows_provisional_bots_apart(
     with arena.work() as work:
         work.db.execute(update(tables.snapshot).values(rules_key="fundex"))
     page = http.get("/").text
-    assert page.count('<tr class="faint"><td class="n"></td>') == 4
-    assert "bot 3 v1 (provisional)" in page
+    assert page.count('<tr class="faint"><td class="n"><span class="place"></span></td>') == 4
+    assert "bot 3 v1</a> (provisional)" in page
 
 
 def test_the_front_page_shows_who_won_newest_first(
@@ -66,7 +66,7 @@ def test_the_front_page_shows_who_won_newest_first(
     page = http.get("/").text.partition("<h2>Finished</h2>")[2].partition("<h2>")[0]
     assert page.index("Later cup") < page.index(">Open<")
     for one in (later, cup["id"]):
-        line = page.partition(f"/tournaments/{one}/standings")[2].partition("</tr>")[0]
+        line = page.partition(f'/tournaments/{one}">')[2].partition("</tr>")[0]
         standings = http.get(f"/api/v1/tournaments/{one}/standings").json["items"]
         for each in standings:
             assert (f"{each['name']} v1" in line) == (each["place"] == 1)

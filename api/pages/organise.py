@@ -1,0 +1,88 @@
+"""Tournaments of one's own: made, started, paused, resumed, cancelled."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from flask import Response, render_template, request, url_for
+
+from api.context import account, arena
+from api.pages import forms
+from api.pages.forms import Form
+from api.pages.site import blp
+from api.schemas.tournaments import NewTournament
+from engine.rules import PRESETS
+from service import bots, tournaments
+from service.accounts import Account
+from service.tournaments import Tournament
+from service.work import Arena
+
+CHOICES = 500  # bots a form offers
+ACTS: Mapping[str, Callable[[Arena, Account, str], Tournament]] = {
+    "start": tournaments.start,
+    "pause": tournaments.pause,
+    "resume": tournaments.resume,
+    "cancel": tournaments.cancel,
+}
+NUMBERS = ("players", "deals", "meetings")
+WHENS = ("now", "manual", "at")
+
+
+@blp.get("/tournaments/new")
+def new_tournament() -> str:
+    """A form for a tournament."""
+    account()
+    return _new(Form())
+
+
+@blp.post("/tournaments/new")
+def create_tournament() -> Response:
+    """Make it; it starts at once unless it is to wait."""
+    account()
+    typed = {**forms.typed(), "entrants": request.form.getlist("entrants")}
+    return forms.answer(_created, _new, typed)
+
+
+@blp.post("/tournaments/<id:tournament_id>/<any(start, pause, resume, cancel):act>")
+def run_tournament(tournament_id: str, act: str) -> Response:
+    """Start, pause, resume or cancel."""
+    ACTS[act](arena(), account(), tournament_id)
+    return forms.go(url_for("pages.tournament", tournament_id=tournament_id))
+
+
+def _created() -> str:
+    made = tournaments.create(arena(), account(), forms.load(NewTournament, wanted()))
+    return url_for("pages.tournament", tournament_id=made.id)
+
+
+def wanted() -> dict[str, Any]:
+    """The body that the API would get for this form."""
+    told = request.form
+    values: dict[str, Any] = {"name": told.get("name", ""), "entrants": told.getlist("entrants")}
+    values |= {name: _whole(told[name]) for name in NUMBERS if told.get(name)}
+    values["duplicate"] = "duplicate" in told
+    values["rules"] = {"preset": told.get("preset", "fundex")}
+    values["rules"] |= {"secret_bids": True} if "secret_bids" in told else {}
+    if told.get("seed"):
+        values["seed"] = told["seed"]
+    when = told.get("when", "now")
+    if when == "at":
+        values["start_at"] = _instant(told.get("start_at", ""))
+    elif when == "manual":
+        values["start_at"] = "manual"
+    return values
+
+
+def _whole(text: str) -> Any:
+    """A number if it is one; else the text, which the schema refuses by name."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
+
+
+def _instant(text: str) -> str:
+    """What a browser's date field gives, as RFC 3339 in UTC."""
+    return f"{text}:00Z" if len(text) == 16 else text
+
+
+def _new(form: Form) -> str:
+    ready = bots.bots(arena(), account(), status="ready", limit=CHOICES).items
+    ready.sort(key=lambda bot: (bot.owner_id != account().id, not bot.house, bot.name.casefold()))
+    return render_template("tournament-new.html", form=form, bots=ready, presets=list(PRESETS.values()))

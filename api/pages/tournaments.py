@@ -1,0 +1,84 @@
+"""Tournaments to be watched: the list, one as it goes on, its schedule."""
+
+from typing import Any
+
+from flask import Response, render_template, request
+
+from api import events
+from api.context import arena, caller
+from api.pages import heat
+from api.pages.site import blp
+from api.tournaments import added_up
+from service import folds, matches, tournaments
+from service.stages import OVER
+from service.tournaments import STATUSES, Tournament
+
+ONE = "/tournaments/<id:tournament_id>"
+LISTED = 30
+LINES = 100  # of standings, unless all are asked for
+CROSSED = 24  # entrants a crosstable on a page may have
+LATEST = 8
+POSSIBLE = {
+    "scheduled": ("start", "cancel"),
+    "running": ("pause", "cancel"),
+    "paused": ("resume", "cancel"),
+}
+
+
+@blp.get("/tournaments")
+def tournament_list() -> str:
+    """Tournaments, newest first."""
+    status = request.args.get("status") if request.args.get("status") in STATUSES else None
+    page = tournaments.tournaments(arena(), status=status, limit=LISTED, cursor=request.args.get("cursor"))
+    return render_template("tournaments.html", page=page, status=status, statuses=STATUSES)
+
+
+@blp.get(ONE)
+def tournament(tournament_id: str) -> str:
+    """One tournament; with `part=live` only what moves."""
+    shown = tournaments.tournament(arena(), tournament_id)
+    live = request.args.get("part") == "live"
+    facts = {**moving(shown, whole="all" in request.args), "acts": acts(shown)}
+    return render_template("tournament-live.html" if live else "tournament.html", **facts)
+
+
+@blp.get(f"{ONE}/events")
+def tournament_events(tournament_id: str) -> Response:
+    """The same events as the API's, for a page's reader."""
+    return events.stream(arena(), tournament_id)
+
+
+@blp.get(f"{ONE}/matches")
+def schedule(tournament_id: str) -> str:
+    """Its matches in the order of the schedule."""
+    shown = tournaments.tournament(arena(), tournament_id)
+    status = request.args.get("status") if request.args.get("status") in matches.STATUSES else None
+    page = matches.matches(
+        arena(), tournament_id, status=status, limit=LISTED * 2, cursor=request.args.get("cursor")
+    )
+    states = list(matches.STATUSES)
+    return render_template("schedule.html", tournament=shown, page=page, status=status, statuses=states)
+
+
+def acts(shown: Tournament) -> tuple[str, ...]:
+    """What its organiser may do with it now."""
+    who = caller()
+    return POSSIBLE.get(shown.status, ()) if who is not None and who.may_change(shown.owner_id) else ()
+
+
+def moving(shown: Tournament, *, whole: bool = False) -> dict[str, Any]:
+    """What of a tournament moves while it goes on."""
+    standings = added_up(folds.standings_of, shown.id) if shown.started_at else []
+    facts: dict[str, Any] = {
+        "tournament": shown,
+        "over": shown.status in OVER,
+        "standings": standings if whole else standings[:LINES],
+        "hidden": 0 if whole else max(0, len(standings) - LINES),
+        "latest": matches.latest(arena(), shown.id, limit=LATEST) if shown.progress.played else [],
+        "table": None,
+    }
+    if standings and standings[0].matches:
+        pairs = added_up(folds.crosstable_of, shown.id)
+        facts["table"] = heat.table([line.entrant for line in standings[:CROSSED]], pairs)
+        facts["uncrossed"] = max(0, len(standings) - CROSSED)
+    return facts

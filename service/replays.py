@@ -1,0 +1,105 @@
+"""Finished matches to look at: every state of the table, and what others made of the same cards."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from engine.match import Match as Game
+from engine.record import Record
+from engine.story import story
+from engine.view import teams
+from service import matches
+from service.errors import Conflict
+from service.matches import Match
+from service.tables import match as rows
+from service.work import Arena
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A match from deal to deal. `rounds` are those of `engine.story`; its marks number the faults."""
+
+    match: Match
+    rules: dict[str, Any]
+    players: int
+    teams: list[list[int]] | None
+    out: list[int]
+    scores: list[int]
+    places: list[int]
+    rounds: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """What one seat made of its hand in one round."""
+
+    bid: int
+    taken: int
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One match of a deal: who sat where, and round by round what each seat made of its hand."""
+
+    match: Match
+    sizes: list[int]  # cards a hand in each round
+    rounds: list[list[Hand]]
+
+
+def told(arena: Arena, match_id: str) -> Told:
+    """A finished match in every state; raises `NotFound`, and `Conflict` until it is played."""
+    shown = matches.match(arena, match_id)
+    record = _record(arena, shown)
+    game = record.replay()
+    return Told(
+        match=shown,
+        rules=record.rules.spec(),
+        players=record.players,
+        teams=teams(game),
+        out=list(record.out),
+        scores=list(game.scores()),
+        places=list(game.places(record.out)),
+        rounds=story(record, [(fault["seat"], fault["decision"]) for fault in shown.faults]),
+    )
+
+
+def same_deal(arena: Arena, match_id: str) -> list[Table]:
+    """The finished matches on the deal of this one, itself among them, in the order of the schedule.
+
+    A seat's first cards are the same in all of them; who holds them moves on.
+    """
+    shown = matches.match(arena, match_id)
+    query = (
+        select(rows.c.number, rows.c.record)
+        .where(rows.c.tournament_id == shown.tournament_id, rows.c.deal_group == shown.group)
+        .where(rows.c.record.is_not(None))
+        .order_by(rows.c.number)
+    )
+    with arena.read() as db:
+        found = db.execute(query).all()
+    return [_table(arena, shown, row) for row in found]
+
+
+def _table(arena: Arena, shown: Match, row: Any) -> Table:
+    itself = row.number == shown.number
+    match = shown if itself else matches.match(arena, f"{shown.tournament_id}-{row.number}")
+    game = Record.unpack(row.record).replay()
+    return Table(match, list(game.rounds), _hands(game))
+
+
+def _hands(game: Game) -> list[list[Hand]]:
+    return [
+        [Hand(*each) for each in zip(played.bids, played.taken, played.scores(), strict=True)]
+        for played in game.finished
+    ]
+
+
+def _record(arena: Arena, shown: Match) -> Record:
+    key = (rows.c.tournament_id == shown.tournament_id, rows.c.number == shown.number)
+    with arena.read() as db:
+        packed = db.scalar(select(rows.c.record).where(*key))
+    if packed is None:
+        raise Conflict(f"match {shown.id} is {shown.status}; it can be watched when it is done")
+    return Record.unpack(packed)
