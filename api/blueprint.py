@@ -111,12 +111,21 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         status: int = 200,
         body: type[Schema] | None = None,
         form: type[Schema] | None = None,
+        query: type[Schema] | None = None,
+        tried: type[Schema] | None = None,
         open_to_all: bool = False,
     ) -> Declared:
-        """Something to do, with a JSON body or a form; needs a token unless it is open to all."""
+        """Something to do, with a JSON body or a form; needs a token unless it is open to all.
+
+        `tried`: the answer (200) of a request that only tries, which the view gives as a `Response`.
+        """
 
         def declare(view: View) -> View:
             told = self.response(status, answer)(view)
+            if tried is not None:
+                told = self.alt_response(200, schema=tried)(told)
+            if query is not None:
+                told = self.arguments(query, location="query")(told)
             if body is not None:
                 told = self.arguments(body)(told)
             if form is not None:

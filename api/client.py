@@ -101,6 +101,10 @@ class Client(Transport):
         """Make a tournament; the fields are those of the API."""
         return self.post("/tournaments", spec)
 
+    def plan_tournament(self, **spec: Any) -> Json:
+        """What a tournament would be; makes nothing."""
+        return self.post("/tournaments?dry_run=true", spec)
+
     def tournaments(self, **query: Any) -> Iterator[Json]:
         """Tournaments, newest first."""
         return self.pages("/tournaments", **query)

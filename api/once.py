@@ -115,7 +115,7 @@ class Strangers:
 
 def fingerprint() -> str:
     """What was asked for, as a hash: a boundary between parts of a form may differ, their content not."""
-    digest = hashlib.sha256(f"{request.method} {request.path}\n".encode())
+    digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
     if request.mimetype != "multipart/form-data":
         digest.update(request.get_data(cache=True))
         return digest.hexdigest()

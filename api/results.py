@@ -1,6 +1,7 @@
 """Standings, rankings and reports as the command and the demo print them."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import click
@@ -9,6 +10,11 @@ from api.shown import Column, table
 from service import report as reports
 
 Row = Mapping[str, Any]
+CPU_BASIS = {
+    "bots": "by what these bots used",
+    "pool": "by what bots of this pool used",
+    "limits": "at the most: nothing was measured yet",
+}
 
 
 def standings(rows: Sequence[Row]) -> None:
@@ -45,6 +51,39 @@ def crosstable(rows: Sequence[Row]) -> None:
         for row in rows if row["games"]
     ]  # fmt: skip
     table(columns, shown, empty="nobody has met yet")
+
+
+def plan(found: Row) -> None:
+    """What a tournament would be."""
+    click.echo(f"{found['matches']:,} matches of {found['players']} on {found['groups']:,} deals")
+    click.echo(f"  {_balance(found)}")
+    if (sure := found["precision"]) is not None:
+        click.echo(f"  ratings to about ±{sure['rating']:.0f} Elo, differences to ±{sure['difference']:.0f}")
+    click.echo(f"  {found['cpu_hours']:.2g} CPU hours ({CPU_BASIS[found['cpu_basis']]})")
+    click.echo(f"  {_end(found)}")
+    if found["schedule"] is not None:
+        click.echo(f"  seed {found['seed']}, schedule {found['schedule']}")
+
+
+def _balance(found: Row) -> str:
+    if (balance := found["balance"]) is None:
+        return f"who of {found['entrants']} entrants meets whom, results decide"
+    games, seats, pairs = (_span(balance[what]) for what in ("games", "seats", "pairs"))
+    return f"each of {found['entrants']} entrants plays {games}, {seats} in a seat; two meet {pairs} times"
+
+
+def _end(found: Row) -> str:
+    if found["seconds"] is None:
+        return "no worker is there to play it"
+    took = str(timedelta(seconds=round(found["seconds"])))
+    end = f", over at about {found['finish_at'][:19]}Z" if found["finish_at"] else ""
+    others = f"; {found['waiting']:,} matches of others wait" if found["waiting"] else ""
+    return f"{took} with {found['workers']} workers{end}{others}"
+
+
+def _span(span: Row) -> str:
+    least, most = span["least"], span["most"]
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def fairness(found: Row) -> None:

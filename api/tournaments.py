@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from flask import Response, current_app, url_for
+from flask import Response, current_app, jsonify, url_for
 
 from api import events
 from api.blueprint import Blueprint
@@ -12,15 +12,17 @@ from api.kept import Kept
 from api.rows import table, whole_list
 from api.schemas.fields import page_of
 from api.schemas.tournaments import (
+    DryRunQuery,
     FairnessAnswer,
     FormatQuery,
     NewTournament,
     PairAnswer,
+    PlanAnswer,
     StandingAnswer,
     TournamentAnswer,
     TournamentQuery,
 )
-from service import folds, inquiry
+from service import folds, inquiry, plans
 from service import tournaments as verbs
 from service.paging import Page
 from service.tournaments import Tournament
@@ -36,12 +38,19 @@ def list_tournaments(query: dict[str, Any]) -> Page[Tournament]:
     return verbs.tournaments(arena(), **query)
 
 
-@blp.post("/tournaments", TournamentAnswer, status=201, body=NewTournament)
-def create_tournament(body: dict[str, Any]) -> tuple[Tournament, dict[str, str]]:
+@blp.post(
+    "/tournaments", TournamentAnswer, status=201, body=NewTournament, query=DryRunQuery, tried=PlanAnswer
+)
+def create_tournament(
+    body: dict[str, Any], query: dict[str, Any]
+) -> tuple[Tournament, dict[str, str]] | Response:
     """Make a tournament
 
-    Everything is checked now. It starts at once unless `start_at` says otherwise.
+    Everything is checked now. It starts at once unless `start_at` says otherwise. With `dry_run=true` nothing
+    is made: the answer (200) is a plan: matches, costs, when it would be over, how sure ratings would be.
     """
+    if query["dry_run"]:
+        return jsonify(PlanAnswer().dump(plans.plan(arena(), account(), body)))
     made = verbs.create(arena(), account(), body)
     return made, {"Location": url_for("tournaments.show_tournament", tournament_id=made.id)}
 

@@ -72,6 +72,31 @@ def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, 
         results.standings(Patience(client.say).ask(lambda: client.standings(made["id"])))
 
 
+@tournament.command()
+@click.argument("file", type=click.File("rb"))
+@_as_json
+def plan(file: Any, as_json: bool) -> None:
+    """Say what the tournament in FILE would be: matches, CPU hours, end, precision. Nothing is made.
+
+    FILE (- reads standard input) is JSON as for POST /tournaments; its entrants may be names, too.
+
+    \b
+    {"name": "Autumn open", "entrants": ["spy", "counter", "cautious", "random"], "deals": 50}
+    """
+    try:
+        told = dict(json.load(file))
+    except (ValueError, TypeError) as error:
+        raise click.BadParameter(f"not a JSON object: {error}", param_hint="FILE") from error
+    client = saved.client()
+    if isinstance(told.get("entrants"), list):
+        told["entrants"] = [resolve(client, str(each)) for each in told["entrants"]]
+    found = client.plan_tournament(**told)
+    if as_json:
+        shown.as_json(found)
+    else:
+        results.plan(found)
+
+
 @tournament.command("list")
 @click.option("--status", help="Only those in this state: scheduled, running, paused, finished, cancelled.")
 @_as_json

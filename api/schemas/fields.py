@@ -90,6 +90,17 @@ class Switch(fields.Boolean):
         return value
 
 
+class QuerySwitch(fields.Boolean):
+    """`true` or `false` as words in a query."""
+
+    default_error_messages = {"invalid": "must be true or false"}  # noqa: RUF012
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        if value not in ("true", "false"):
+            raise self.make_error("invalid")
+        return bool(value == "true")
+
+
 class Moment(fields.AwareDateTime):
     """A time with its zone, RFC 3339; goes out in UTC."""
 
@@ -171,8 +182,8 @@ def free(meaning: str, example: Mapping[str, Any] | None, *, null: bool = False)
     return fields.Dict(**_options(meaning, example, null))
 
 
-def nested(shape: type[ma.Schema], meaning: str) -> fields.Nested:
-    return fields.Nested(shape, required=True, metadata={"description": meaning})
+def nested(shape: type[ma.Schema], meaning: str, *, null: bool = False) -> fields.Nested:
+    return fields.Nested(shape, required=True, allow_none=null, metadata={"description": meaning})
 
 
 def many(shape: type[ma.Schema], meaning: str) -> "fields.List[Any]":

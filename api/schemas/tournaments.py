@@ -5,6 +5,7 @@ from marshmallow import fields, validate
 from api.schemas.fields import (
     Answer,
     PageQuery,
+    QuerySwitch,
     Schema,
     Start,
     Switch,
@@ -100,6 +101,63 @@ class FormatQuery(Schema):
     """JSON or a table for a spreadsheet."""
 
     format = one_of(("json", "csv"), "csv: a table for a spreadsheet", load_default="json")
+
+
+class DryRunQuery(Schema):
+    """Whether to make it, or only to plan it."""
+
+    dry_run = QuerySwitch(
+        load_default=False,
+        metadata={"description": "true: only plan it; nothing is made", "example": False},
+    )
+
+
+class SpanAnswer(Answer):
+    """The least and the most of something."""
+
+    least = whole("the least", 20)
+    most = whole("the most", 21)
+
+
+class BalanceAnswer(Answer):
+    """How even a schedule is."""
+
+    games = nested(SpanAnswer, "matches an entrant plays")
+    seats = nested(SpanAnswer, "matches an entrant plays in one seat")
+    pairs = nested(SpanAnswer, "matches two entrants play at one table")
+
+
+class PrecisionAnswer(Answer):
+    """How sure ratings will be, in Elo."""
+
+    rating = number("half-width of the 95 % interval of a rating, among bots of much the same strength", 24.5)
+    difference = number("half-width of that of the difference of two ratings", 34.6)
+
+
+class PlanAnswer(Answer):
+    """What a tournament would be."""
+
+    format = choice("how entrants meet", FORMATS)
+    entrants = whole("how many", 24)
+    players = whole("seats at a table", 4)
+    deals = whole("deals each table plays", 20)
+    duplicate = flag("whether every deal is played once from each seat rotation", True)
+    seed = text("what the schedule is drawn with: send it to get this very one", "anything")
+    matches = whole("matches in all", 3840)
+    groups = whole("different deals", 960)
+    schedule = text("SHA-256 of the list of matches; null where results decide who meets", "52fc…", null=True)
+    balance = nested(BalanceAnswer, "how even it is; null where results decide who meets", null=True)
+    precision = nested(PrecisionAnswer, "how sure ratings will be; null where that is unknown", null=True)
+    cpu_hours = number("CPU time of all bots", 0.4)
+    cpu_basis = choice(
+        "bots: measured in these; pool: partly in others under the same rules; limits: the most they may use",
+        ("bots", "pool", "limits"),
+    )
+    match_seconds = number("how long a match keeps a worker busy", 0.31)
+    workers = whole("workers there are now", 2)
+    waiting = whole("matches of others that wait as well", 0)
+    seconds = number("how long it would take; null without workers", 595.2, null=True)
+    finish_at = moment("when it would be over; null if that is unknown", null=True)
 
 
 class EntrantAnswer(Answer):

@@ -17,7 +17,7 @@ import engine
 from api import saved
 from api.cli import main
 from api.client import Client
-from service import tables
+from service import presence, tables
 from service.jobs import InlineQueue
 from service.work import Arena
 
@@ -345,3 +345,23 @@ def test_a_tournament_is_verified_from_its_secret_to_its_standings(
         work.db.execute(seat.update().where(*this).values(score=seat.c.score + 1))
     assert f"{one}-5: seats[2].score: " in run("tournament", "verify", one, status=1).stdout
     assert json.loads(run("tournament", "verify", one, "--json", status=1).stdout)["matches"] == 5
+
+
+def test_a_tournament_is_planned_from_a_file(run: Run, four: list[str], home: Path, arena: Arena) -> None:
+    file = home / "cup.json"
+    spec = {"name": "Cup", "entrants": ["bot 0", "bot 1:1", *four[2:]], "deals": 5, "seed": "x"}
+    file.write_text(json.dumps(spec))
+    said = run("tournament", "plan", str(file)).output
+    assert "20 matches of 4 on 5 deals" in said
+    assert "each of 4 entrants plays 20, 5 in a seat; two meet 20 times" in said
+    assert "nothing was measured yet" in said
+    assert "no worker is there to play it" in said
+    presence.here(arena, "w", "A", {})
+    assert "with 1 workers, over at about" in run("tournament", "plan", "-", input=json.dumps(spec)).output
+    told = json.loads(run("tournament", "plan", str(file), "--json").stdout)
+    assert told["schedule"] in said
+    assert "there are no such tournaments" in run("tournament", "list").output
+    run("tournament", "plan", "-", input="[1]", status=2)
+    assert (
+        "deals: must be" in run("tournament", "plan", "-", input='{"name": "x", "deals": 0}', status=1).output
+    )

@@ -223,3 +223,21 @@ def test_the_fairness_report_comes_with_the_end(
     refused = ada.get(f"/tournaments/{running['id']}/fairness")
     assert refused.status_code == 409
     assert "when it is over" in refused.get_json()["detail"]
+
+
+def test_a_dry_run_answers_with_a_plan_and_makes_nothing(
+    ada: Any, ready_bots: list[str], make_spec: Spec
+) -> None:
+    told = make_spec(ready_bots, seed="x")
+    answer = ada.post("/tournaments?dry_run=true", told, key="once")
+    assert answer.status_code == 200
+    plan = answer.get_json()
+    assert (plan["matches"], plan["groups"], plan["cpu_basis"], plan["finish_at"]) == (8, 2, "limits", None)
+    assert plan["balance"]["pairs"] == {"least": 8, "most": 8}
+    assert ada.get("/tournaments").get_json()["items"] == []
+    assert ada.post("/tournaments", told, key="once").status_code == 409, "another request with the same key"
+    assert ada.post("/tournaments?dry_run=false", told).status_code == 201
+    for wrong in ("1", "True", ""):
+        assert "dry_run" in ada.post(f"/tournaments?dry_run={wrong}", told).get_json()["errors"]
+    refused = ada.post("/tournaments?dry_run=true", {**told, "entrants": ["bot_x", "bot_y"], "players": 2})
+    assert set(refused.get_json()["errors"]) == {"entrants.0", "entrants.1"}
