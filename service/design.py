@@ -1,24 +1,29 @@
 """The mathematics under a schedule: balanced tables by cyclic development, balanced seats by edge colouring.
 
-Pure: the same arguments give the same tables on any machine and any Python. Every choice comes from SHAKE-256
-and whole numbers: of `random` only a few methods promise their sequence, and floats may round differently.
+Pure: the same arguments give the same tables on any machine, Python and numpy. Every choice comes from
+SHAKE-256 and whole numbers: few methods of `random` promise their sequence, and floats may round differently.
 """
 
 import hashlib
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb
 from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 T = TypeVar("T")
 Order = tuple[int, ...]  # entrants (from 0) in the order of their seats
 Node = tuple[int, int]  # (entrant, copy), or (-1, table)
 Links = defaultdict[Node, dict[int, Node]]  # node -> seat -> the node at the other end
 WORDS = 1024  # 32-bit words taken from SHAKE-256 at a time
-COOL = 10  # the search takes a step that is worse by e with probability 2 ** (-COOL * e)
+COOL = 10  # a place that is worse by e is taken 2 ** (-COOL * e) times as often
+MOST_WORSE = 3  # and never from here on
+STEPS, LOOK_EVERY = 4_000, 8
 
 
 class Dice:
@@ -71,13 +76,31 @@ def design(n: int, k: int, meetings: int) -> tuple[tuple[Order, ...], ...]:
 
 @lru_cache(maxsize=32)
 def search(n: int, k: int, meetings: int) -> tuple[Order, ...] | None:
-    """The base blocks of a design; None where all C(n, k) tables are not more."""
+    """The base blocks of a design; None where all C(n, k) tables are not more.
+
+    In large fields (`LARGE`) pair counts may lie two apart if one apart is not found with as few blocks.
+    """
     copies = -(-meetings // comb(n - 2, k - 2))
     fewest = -(-meetings * (n - 1) // (k * (k - 1)))
     for size in range(fewest, -(-copies * comb(n, k) // n)):
-        if _possible(n, k, size) and (bases := _search(n, k, size)):
+        level = size * k * (k - 1) // (n - 1)
+        if _possible(n, k, size) and (bases := _search(n, k, size, level, level + 1)):
+            return tuple(map(tuple, bases))
+        if _large(n, k) and (bases := _search(n, k, size, meetings, meetings + 2)):
             return tuple(map(tuple, bases))
     return None
+
+
+def spread(bases: Iterable[Sequence[int]], n: int) -> int:
+    """How many more tables the pair that meets most often shares than the one that does so least."""
+    counts = _Differences(n, 0, 0)
+    for base in bases:
+        counts.count(base)
+    return int(counts.pairs.max() - counts.pairs.min())
+
+
+def _large(n: int, k: int) -> bool:
+    return n > 500 or (k > 6 and n > 60)
 
 
 def developed(bases: Iterable[Sequence[int]], n: int) -> tuple[tuple[Order, ...], ...]:
@@ -105,6 +128,34 @@ def seated(tables: Sequence[Order]) -> list[Order]:
             _sit(links, (entrant, played[entrant] // len(table)), (-1, number), len(table))
             played[entrant] += 1
     return [tuple(links[-1, i][seat][0] for seat in range(len(table))) for i, table in enumerate(tables)]
+
+
+def balanced(tables: Sequence[Order], had: Mapping[tuple[int, int], int]) -> list[Order]:
+    """Tables of any sizes with fair seats, `had`: how often (entrant, seat) came up before.
+
+    Without any before, spreads are at most one for tables of one size (`seated`); else as even as exchanges
+    at each table make them, one table after another.
+    """
+    queues = {size: iter(seated([each for each in tables if len(each) == size])) for size in map(len, tables)}
+    orders = [next(queues[len(table)]) for table in tables]
+    if not had:
+        return orders
+    counts = Counter(had)
+    for number, order in enumerate(orders):
+        orders[number] = _exchanged(list(order), counts)
+        counts.update((entrant, seat) for seat, entrant in enumerate(orders[number]))
+    return orders
+
+
+def _exchanged(order: list[int], counts: Mapping[tuple[int, int], int]) -> Order:
+    better = True
+    while better:
+        better = False
+        for i, j in combinations(range(len(order)), 2):
+            a, b = order[i], order[j]
+            if counts[a, i] + counts[b, j] > counts[a, j] + counts[b, i]:
+                order[i], order[j], better = b, a, True
+    return tuple(order)
 
 
 def _sit(links: Links, copy: Node, table: Node, seats: int) -> None:
@@ -149,60 +200,66 @@ def _possible(n: int, k: int, size: int) -> bool:
     return n % 2 == 1 or level * others <= size * k * (k - 1) // 2 - half // 2 <= (level + 1) * others
 
 
-def _search(n: int, k: int, size: int) -> list[list[int]] | None:
-    """Base blocks in which every difference occurs q or q + 1 times, q = floor(size k (k - 1) / (n - 1)).
+def _search(n: int, k: int, size: int, low: int, high: int) -> list[list[int]] | None:
+    """Base blocks in which every difference occurs `low` to `high` times; None when the steps are used up.
 
-    Annealing at one temperature; None when the allotted steps are used up.
+    Annealing at one temperature by heat bath: one place of one block at a time is drawn anew.
     """
-    dice = Dice(b"base blocks", b"%d %d %d" % (n, k, size))
-    counts = _Differences(n, size * k * (k - 1) // (n - 1))
+    dice = Dice(b"base blocks", b"%d %d %d %d" % (n, k, size, high - low))
+    counts = _Differences(n, low, high)
     bases = [dice.shuffled(range(n))[:k] for _ in range(size)]
     for base in bases:
-        for seat in range(k):
-            counts.add(base[seat], base[:seat])
-    for _ in range(40_000 + 10 * n * size):
-        if counts.energy == 0:
+        counts.count(base)
+    for step in range(STEPS):
+        if step % LOOK_EVERY == 0 and counts.level():
             return bases
-        base, seat, new = bases[dice.below(size)], dice.below(k), dice.below(n)
-        if new not in base and _step(counts, base, seat, new, dice):
-            base[seat] = new
+        base, seat = bases[dice.below(size)], dice.below(k)
+        others = base[:seat] + base[seat + 1 :]
+        counts.add(base[seat], others, -1)
+        base[seat] = counts.drawn(others, dice)
+        counts.add(base[seat], others, 1)
     return None
 
 
-def _step(counts: "_Differences", base: list[int], seat: int, new: int, dice: Dice) -> bool:
-    """Count the block with `new` in that place, if the dice allow it."""
-    old, others, before = base[seat], base[:seat] + base[seat + 1 :], counts.energy
-    counts.drop(old, others)
-    counts.add(new, others)
-    worse = counts.energy - before
-    if worse <= 0 or dice.word() < (1 << 32) >> COOL * worse:
-        return True
-    counts.drop(new, others)
-    counts.add(old, others)
-    return False
-
-
 class _Differences:
-    """How far the counts c of the differences 1 .. n/2 are from level: energy = sum of (c - q)(c - q - 1)/2.
+    """How often each difference 0 .. n - 1 occurs, ±d counted at both; whole numbers, so alike everywhere.
 
-    It is 0 when every c is q or q + 1. `_cost[d]` is what one more d adds; it grows by `_slope[d]` a time.
+    `_worth[c]` is what one more of a difference that occurs c times costs: less than 0 while there are too
+    few of it, more than 0 from `high` on.
     """
 
-    def __init__(self, n: int, level: int) -> None:
-        self.energy = level * (level + 1) // 2 * (n // 2)
-        self._fold = [min(d, n - d) for d in range(n)]  # x - y, also as a negative index -> difference
-        self._cost, self._slope = [-level] * (n // 2 + 1), [1] * (n // 2 + 1)
-        if n % 2 == 0:
-            self._cost[-1], self._slope[-1] = 1 - 2 * level, 4
+    def __init__(self, n: int, low: int, high: int) -> None:
+        self.n, self.low, self.high = n, low, high
+        self._counts = np.zeros(n, dtype=np.int64)
 
-    def add(self, x: int, others: Sequence[int]) -> None:
-        for other in others:
-            d = self._fold[x - other]
-            self.energy += self._cost[d]
-            self._cost[d] += self._slope[d]
+    @property
+    def pairs(self) -> NDArray[np.int64]:
+        """The counts of the differences 1 .. n/2."""
+        return self._counts[1 : self.n // 2 + 1]
 
-    def drop(self, x: int, others: Sequence[int]) -> None:
+    def count(self, base: Sequence[int]) -> None:
+        """All differences in a block."""
+        for seat, x in enumerate(base):
+            self.add(x, base[:seat], 1)
+
+    def add(self, x: int, others: Sequence[int], times: int) -> None:
+        """Differences of x to the others, `times` times."""
         for other in others:
-            d = self._fold[x - other]
-            self._cost[d] -= self._slope[d]
-            self.energy -= self._cost[d]
+            self._counts[x - other] += times  # a negative index is the difference modulo n
+            self._counts[other - x] += times
+
+    def level(self) -> bool:
+        """Whether all counts are within bounds."""
+        return bool(self.low <= self.pairs.min() and self.pairs.max() <= self.high)
+
+    def drawn(self, others: Sequence[int], dice: Dice) -> int:
+        """A place beside the others, 2 ** -COOL as likely for each point that it is worse than the best."""
+        counts = self._counts
+        short, over = np.minimum(counts - self.low, 0), np.maximum(counts - self.high + 1, 0)
+        twice = np.tile(short + over, 2)
+        cost = sum((twice[self.n - other : 2 * self.n - other] for other in others), np.zeros_like(counts))
+        cost[list(others)] = 1 << 30
+        worse = np.minimum(cost - cost.min(), MOST_WORSE)
+        weights = np.int64(1) << (COOL * (MOST_WORSE - 1 - worse).clip(0))
+        ends = np.cumsum(weights * (worse < MOST_WORSE))
+        return int(np.searchsorted(ends, dice.below(int(ends[-1])), side="right"))

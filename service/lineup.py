@@ -120,7 +120,7 @@ def _table(order: Order, played: "list[Result]") -> Table:
             if who in points:
                 points[who] += counted
                 exact[who] += bids
-    return Table(order, points, exact)
+    return Table(order, points, exact, len(played))
 
 
 def _frame(row: "Row[Any]") -> Field:

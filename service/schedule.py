@@ -7,6 +7,7 @@ import hmac
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import comb
 
 from service.design import Dice, Order, design, developed, even, seated
 
@@ -49,9 +50,11 @@ def round_robin(
     return [[Table(tuple(names[x] for x in order)) for order in dice.shuffled(block)] for block in blocks]
 
 
-def tables(entrants: int, seats: int, meetings: int, bases: Sequence[Order] | None = None) -> int:
-    """How many tables a round robin has."""
-    return len(bases) * entrants if bases else sum(map(len, design(entrants, seats, meetings)))
+def tables(entrants: int, seats: int, meetings: int, bases: Sequence[Order] | None) -> int:
+    """How many tables a round robin of these base blocks has; without any: of all there are."""
+    if bases:
+        return len(bases) * entrants
+    return -(-meetings // comb(entrants - 2, seats - 2)) * comb(entrants, seats)
 
 
 def groups(blocks: Sequence[Sequence[Table]], *, deals: int, duplicate: bool, seed: bytes) -> Iterator[Order]:

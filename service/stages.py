@@ -46,7 +46,8 @@ def begin(arena: Arena, tournament_id: str) -> bool:
         if row.status not in WAITING:
             return False
         if (refusal := _refusal(row, field)) is None:
-            field = replace(field, prepared=FORMATS[row.format].prepare(field))
+            known = replace(field, prepared=(row.plan or {}).get("prepared", {}))
+            field = replace(field, prepared=FORMATS[row.format].prepare(known))
         with arena.work() as work:
             now = lock(work, tournament_id)
             if now.status not in WAITING:

@@ -3,11 +3,18 @@
 A format says, from these values alone, which tables come next. It knows no rows, no clock and no bots.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
 from typing import Any, Protocol
 
-from service.design import Order
+from service.design import Dice, Order, balanced
+from service.formats.grouping import met
+
+OWNER = 100  # meetings that two bots of one owner are taken to have had, where they are kept apart
+PORTION = 2_000  # matches planned at once, or what more a block needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,7 @@ class Table:
     entrants: Order
     points: Mapping[int, int]
     exact_bids: Mapping[int, int]
+    matches: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +99,63 @@ class Format(Protocol):
 
     def places(self, field: Field, done: Sequence[Done]) -> list[list[int]] | None:
         """Entrants best first, level ones together; None: by points over all whole groups (`standings`)."""
+
+
+def average(entrants: Sequence[int], done: Sequence[Done]) -> list[list[int]]:
+    """Entrants by points a match, then exact bids a match, level ones together in the order given.
+
+    So a bye, a smaller table or a void group gives nobody anything. Who has not played comes last.
+    """
+    points, exact, matches = Counter[int](), Counter[int](), Counter[int]()
+    for table in (table for stage in done for table in stage.tables):
+        points.update(table.points)
+        exact.update(table.exact_bids)
+        matches.update(dict.fromkeys(table.points, table.matches))
+    levels: dict[tuple[Fraction, Fraction] | None, list[int]] = {}
+    for each in entrants:
+        played = matches[each]
+        key = (Fraction(points[each], played), Fraction(exact[each], played)) if played else None
+        levels.setdefault(key, []).append(each)
+    unplayed = levels.pop(None, None)
+    best = [levels[key] for key in sorted((key for key in levels if key is not None), reverse=True)]
+    return best + ([unplayed] if unplayed else [])
+
+
+def repeated(field: Field, done: Sequence[Done]) -> Counter[tuple[int, int]]:
+    """How often pairs have met; those of one owner as if they had done so very often, if kept apart."""
+    before = met(tuple(set(table.entrants)) for stage in done for table in _once(stage.tables))
+    if field.apart:
+        owned = combinations(sorted(field.owners), 2)
+        before.update({pair: OWNER for pair in owned if field.owners[pair[0]] == field.owners[pair[1]]})
+    return before
+
+
+def seated(
+    field: Field, tables: Sequence[Order], done: Sequence[Done], dice: Dice, *, deals: int | None = None
+) -> tuple[Order, ...]:
+    """Every table `deals` times (by default the field's), each time in a fresh order of seats.
+
+    Rotations of a duplicate deal seat everybody once in each seat. Without them those get a seat who had it
+    least, over all stages.
+    """
+    orders = [tuple(dice.shuffled(table)) for _ in range(deals or field.deals) for table in tables]
+    if field.duplicate:
+        return tuple(orders)
+    had = Counter((who, seat) for stage in done for table in stage.tables
+                  for seat, who in enumerate(table.entrants))  # fmt: skip
+    return tuple(balanced(orders, had))
+
+
+def portions(blocks: Iterable[Sequence[Order]], matches: int) -> list[list[Order]]:
+    """Whole blocks together until there are enough for one stage; `matches`: of one deal group."""
+    cut: list[list[Order]] = [[]]
+    for block in blocks:
+        if len(cut[-1]) * matches >= PORTION:
+            cut.append([])
+        cut[-1] += block
+    return cut
+
+
+def _once(tables: Sequence[Table]) -> list[Table]:
+    """Tables that played several deals, once."""
+    return list({frozenset(table.entrants): table for table in tables}.values())

@@ -5,10 +5,8 @@ from functools import lru_cache
 from typing import Any
 
 from service import schedule
-from service.design import Dice, Order, search
-from service.formats.base import Done, Field, Stage
-
-PORTION = 2_000  # matches planned at once, or what more a block needs
+from service.design import Dice, Order, search, spread
+from service.formats.base import Done, Field, Stage, portions
 
 
 class RoundRobin:
@@ -17,51 +15,48 @@ class RoundRobin:
     ahead = True
 
     def prepare(self, field: Field) -> dict[str, Any]:
-        """The base blocks of the design, which is what is searched for."""
-        if len(field.entrants) < field.size:
-            return {}
-        return {"bases": search(len(field.entrants), field.size, field.meetings)}
+        """The base blocks of the design, which is what is searched for, and how far pair counts are apart."""
+        entrants = len(field.entrants)
+        if entrants < field.size or field.prepared.get("entrants") == entrants:
+            return dict(field.prepared)
+        bases = search(entrants, field.size, field.meetings)
+        return {"entrants": entrants, "bases": bases, "spread": spread(bases, entrants) if bases else 0}
 
     def stage(self, field: Field, number: int, done: Sequence[Done]) -> Stage | None:
         """The blocks of portion `number`, without the tables of those who are gone."""
-        portions = _portions(field.size, len(field.entrants), field.deals, field.duplicate, field.meetings,
-                             field.seed, _frozen(field))  # fmt: skip
-        if number > len(portions):
+        same = (field.size, field.seed, field.deals, field.duplicate, field.meetings)
+        cut = _orders(field.entrants, *same, _bases(field))
+        if number > len(cut):
             return None
-        orders = [tuple(field.entrants[x] for x in order) for order in portions[number - 1]]
-        here = tuple(order for order in orders if field.gone.isdisjoint(order))
-        return Stage(here, last=number == len(portions))
+        here = tuple(order for order in cut[number - 1] if field.gone.isdisjoint(order))
+        return Stage(here, last=number == len(cut))
 
     def groups(self, field: Field) -> int:
-        """Exactly."""
+        """Exactly, as long as nobody leaves."""
         if len(field.entrants) < field.size:
             return field.meetings * field.deals
-        return field.deals * schedule.tables(len(field.entrants), field.size, field.meetings, _frozen(field))
+        return field.deals * schedule.tables(len(field.entrants), field.size, field.meetings, _bases(field))
 
     def places(self, field: Field, done: Sequence[Done]) -> None:
         """By points."""
         return None
 
 
-def _frozen(field: Field) -> tuple[Order, ...] | None:
-    bases = field.prepared.get("bases")
-    return None if bases is None else tuple(map(tuple, bases))
+def _bases(field: Field) -> tuple[Order, ...] | None:
+    found = field.prepared.get("bases")
+    return None if found is None else tuple(map(tuple, found))
 
 
-@lru_cache(maxsize=4)
-def _portions(
-    size: int, entrants: int, deals: int, duplicate: bool, meetings: int, seed: bytes,
+@lru_cache(maxsize=4)  # one portion is asked for after another
+def _orders(
+    entrants: Order, size: int, seed: bytes, deals: int, duplicate: bool, meetings: int,
     bases: tuple[Order, ...] | None,
 ) -> list[list[Order]]:  # fmt: skip
-    """The deal groups of the whole tournament, cut after whole blocks."""
-    if entrants < size:
+    """All deal groups, cut into portions."""
+    if len(entrants) < size:
         dice = Dice(b"schedule", seed)
-        return [[tuple(dice.shuffled(range(entrants))) for _ in range(meetings * deals)]]
-    blocks = schedule.round_robin(entrants, size, meetings=meetings, seed=seed, bases=bases)
+        return [[tuple(dice.shuffled(entrants)) for _ in range(meetings * deals)]]
+    blocks = schedule.round_robin(len(entrants), size, meetings=meetings, seed=seed, bases=bases)
     orders = iter(schedule.groups(blocks, deals=deals, duplicate=duplicate, seed=seed))
-    portions: list[list[Order]] = [[]]
-    for block in blocks * deals:
-        if len(portions[-1]) * (size if duplicate else 1) >= PORTION:
-            portions.append([])
-        portions[-1] += [next(orders) for _ in block]
-    return portions
+    named = ([tuple(entrants[x] for x in next(orders)) for _ in block] for block in blocks * deals)
+    return portions(named, size if duplicate else 1)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.design import Dice, even, seated
+from service.design import Dice, balanced, even, search, seated, spread
 from service.schedule import Pairing, Table, bot_seed, group_seed, groups, pairings, round_robin
 
 MEETINGS = (1, 2, 4)
@@ -147,7 +147,7 @@ for entrants, seats, meetings in [(7, 2, 1), (6, 3, 4), (30, 5, 1), (24, 3, 4)]:
         played.append([list(each.entrants) for each in pairings(orders, duplicate=duplicate)])
 print(hashlib.sha256(json.dumps(played).encode()).hexdigest())
 """
-GOLDEN = "10fcb23d92f94338ca977e5b08d9df8f2cdcfb9145aaf721dbe594e58a407c99"
+GOLDEN = "4539ec3b0aa34155e4d1f3453185ffb7b3ddb184338e2862cc1bf35fa5645822"
 
 
 @pytest.mark.parametrize("hash_seed", ["0", "1", "77"])
@@ -260,3 +260,50 @@ def test_a_bot_seed_has_32_bits_and_depends_on_match_and_seat() -> None:
     drawn = {bot_seed(b"secret", match, seat) for match in range(100) for seat in range(6)}
     assert len(drawn) == 600
     assert all(0 <= number < 1 << 32 for number in drawn)
+
+
+def test_a_thousand_entrants_can_be_scheduled_within_a_spread_of_two() -> None:
+    bases = search(1000, 4, 1)
+    assert bases is not None
+    assert len(bases) * 1000 <= 1.1 * 1000 * 999 / 12
+    assert spread(bases, 1000) <= 2
+    times = Counter(
+        min(d, 1000 - d) for base in bases for x, y in combinations(base, 2) for d in [abs(x - y)]
+    )
+    assert all(times[d] >= 1 for d in range(1, 501))
+
+
+@pytest.mark.parametrize(("entrants", "seats"), [(61, 7), (64, 11)])
+def test_large_tables_of_many_are_scheduled(entrants: int, seats: int) -> None:
+    orders = [t.entrants for block in round_robin(entrants, seats, seed=b"large") for t in block]
+    pairs = pair_counts(orders, entrants)
+    assert min(pairs) >= 1
+    assert max(pairs) - min(pairs) <= 2
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_seats_of_tables_of_any_sizes_are_as_fair_as_of_each_size_alone(data: st.DataObject) -> None:
+    table = st.integers(2, 5).flatmap(
+        lambda k: st.lists(st.integers(0, 9), min_size=k, max_size=k, unique=True)
+    )
+    tables = data.draw(st.lists(table.map(tuple), max_size=30))
+    orders = balanced(tables, {})
+    assert [sorted(order) for order in orders] == [sorted(each) for each in tables]
+    for size in range(2, 6):
+        counts = seat_counts([order for order in orders if len(order) == size], 10, size)
+        assert all(max(seat) - min(seat) <= 1 for seat in counts)
+
+
+def test_who_had_a_seat_before_gets_another() -> None:
+    had = {(0, 0): 2, (1, 1): 1, (2, 2): 3}
+    (order,) = balanced([(0, 1, 2)], Counter(had))
+    assert all(order[seat] != who for who, seat in had)
+
+
+def test_a_team_has_all_its_seats_in_every_rotation() -> None:
+    found = list(pairings([(7, 9)], duplicate=True, first=5, teams=((0, 2), (1, 3))))
+    assert [(each.group, each.rotation, each.entrants) for each in found] == [
+        (5, 0, (7, 9, 7, 9)),
+        (5, 1, (9, 7, 9, 7)),
+    ]
