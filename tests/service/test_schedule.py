@@ -262,6 +262,7 @@ def test_a_bot_seed_has_32_bits_and_depends_on_match_and_seat() -> None:
     assert all(0 <= number < 1 << 32 for number in drawn)
 
 
+@pytest.mark.slow
 def test_a_thousand_entrants_can_be_scheduled_within_a_spread_of_two() -> None:
     bases = search(1000, 4, 1)
     assert bases is not None

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 
 from service import leases, matches, reap, stages, tables, tournaments
 from service.accounts import Account
-from service.formats import round_robin
+from service.formats import base
 from service.leases import Assignment
 from service.work import Arena
 
@@ -31,9 +31,8 @@ def count(arena: Arena, tournament_id: str) -> int:
 
 @pytest.fixture
 def in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(round_robin, "PORTION", 16)
+    monkeypatch.setattr(base, "PORTION", 16)
     monkeypatch.setattr(stages, "AHEAD", 8)
-    round_robin._portions.cache_clear()
 
 
 @pytest.mark.usefixtures("in_portions")
