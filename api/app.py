@@ -10,12 +10,14 @@ import structlog
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Flask, Response, current_app, g, request
 from werkzeug.exceptions import HTTPException
+from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import accounts, bots, errors, limits, matches, once, ops, pages, rankings, rules, tournaments
 from api.blueprint import Api, IdConverter, convert_id, shape_name
 from api.front import Front, request_id
 from api.kept import Kept
 from service import log
+from service.rates import Rates
 from service.settings import Settings
 from service.work import Arena
 
@@ -52,12 +54,14 @@ def create_app(settings: Settings | None = None, arena: Arena | None = None) -> 
     app.url_map.converters["id"] = IdConverter
     app.config["MAX_CONTENT_LENGTH"] = arena.settings.upload_bytes + ROOM_FOR_FORM
     app.extensions.update(arena=arena, figures=ops.Figures(arena), kept=Kept())
-    app.extensions["strangers"] = once.Strangers(arena.clock)
+    app.extensions.update(strangers=once.Strangers(arena.clock), rates=Rates.of(arena.settings))
     app.before_request(_begin)
     app.after_request(_finish)
     _register(app)
     note = partial(app.extensions["figures"].note, "GET", "kept")
     app.wsgi_app = Front(app.wsgi_app, note=note)  # type: ignore[method-assign, assignment]
+    if proxies := arena.settings.proxies:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies)  # type: ignore[method-assign]
     return app
 
 

@@ -8,15 +8,17 @@ from functools import wraps
 from typing import Any
 
 import flask_smorest  # type: ignore[import-untyped]
-from flask import make_response, request
+from flask import g, make_response, request
 from marshmallow import Schema
 from werkzeug.routing import BaseConverter
 
 from api.bodies import FORM, Parser
-from api.context import account, identify
+from api.context import account
 from api.errors import PROBLEM
 from api.once import HEADER, once
+from api.rates import identify
 from api.schemas.problem import Problem
+from service.accounts import Scope
 
 LAST_EVENT = {
     "in": "header",
@@ -67,8 +69,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         FORM: "multipart/form-data",
     }
 
-    def __init__(self, name: str, description: str) -> None:
+    def __init__(self, name: str, description: str, *, scope: Scope | None = None) -> None:
+        """`scope`: what a token must be for; without it the sender is a stranger here."""
         super().__init__(name, __name__, url_prefix="/api/v1", description=description)
+        self.before_request(lambda: setattr(g, "scope", scope))
         self.before_request(identify)
         self._prepare_doc_cbks.append(_document_refusals)
 

@@ -21,11 +21,12 @@ from api.schemas.bots import (
 from api.schemas.fields import PageQuery, page_of
 from service import bots as verbs
 from service import matches, rankings
+from service.accounts import Scope
 from service.bots import Bot, Version
 from service.matches import BotFault
 from service.paging import Page
 
-blp = Blueprint("bots", "Bots and their versions")
+blp = Blueprint("bots", "Bots and their versions", scope=Scope.AUTHOR)
 VERSION = "/bots/<id:bot_id>/versions/<int(min=1, max=1000000000):number>"
 
 

@@ -22,6 +22,7 @@ OWN = {
     "reproduce": "api.commands.reproduce:reproduce",
     "retire": "api.commands.bots:retire",
     "submit": "api.commands.bots:submit",
+    "token": "api.commands.tokens:token",
     "tournament": "api.commands.tournaments:tournament",
     "verify": "api.commands.games:verify",
 }

@@ -35,6 +35,18 @@ class Client(Transport):
         """Whose token this is."""
         return self.get("/accounts/me")
 
+    def new_token(self, label: str, scopes: Collection[str]) -> Json:
+        """A further token, for some purposes alone."""
+        return self.post("/accounts/me/tokens", {"label": label, "scopes": list(scopes)})
+
+    def tokens(self) -> Iterator[Json]:
+        """The valid tokens, without their secrets."""
+        return self.pages("/accounts/me/tokens")
+
+    def revoke_token(self, token_id: str) -> None:
+        """Make a token invalid."""
+        self.call("DELETE", f"/accounts/me/tokens/{named('token', token_id)}")
+
     def submit(
         self, name: str, filename: str, content: bytes, *, description: str = "", public_source: bool = False
     ) -> Json:

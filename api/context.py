@@ -5,9 +5,11 @@ from typing import cast
 from flask import current_app, g, request
 
 from service import accounts
-from service.accounts import Account
-from service.errors import Unauthorized
+from service.accounts import Account, Scope
+from service.errors import Forbidden, Unauthorized
 from service.work import Arena
+
+READING = ("GET", "HEAD", "OPTIONS")
 
 
 def arena() -> Arena:
@@ -15,27 +17,29 @@ def arena() -> Arena:
     return cast(Arena, current_app.extensions["arena"])
 
 
-def identify() -> None:
-    """Before every request under /api/v1: who asks, and whether strangers may read."""
-    g.account = _bearer()
-    reading = request.method in ("GET", "HEAD", "OPTIONS")
-    if g.account is None and reading and not arena().settings.public_read:
-        raise Unauthorized("Reading needs a token here: Authorization: Bearer TOKEN")
-
-
 def caller() -> Account | None:
-    """Who asks; None for a stranger."""
-    return cast(Account | None, g.account)
+    """Who asks; None for a stranger, and where the token is not for what the endpoint is about."""
+    asking = cast(Account | None, g.account)
+    return asking if asking is None or _scope() in (None, *asking.scopes) else None
 
 
 def account() -> Account:
-    """Who asks; strangers are refused."""
+    """Who asks; strangers are refused, and tokens that are for something else."""
     if g.account is None:
         raise Unauthorized("This needs a token: Authorization: Bearer TOKEN")
+    if caller() is None:
+        held = ", ".join(sorted(g.account.scopes))
+        raise Forbidden(f"This needs a token with the scope {_scope()}; this one has {held}")
     return cast(Account, g.account)
 
 
-def _bearer() -> Account | None:
+def _scope() -> Scope | None:
+    """What a token must be for, to do more here than strangers may."""
+    return cast(Scope | None, g.get("scope"))
+
+
+def bearer() -> Account | None:
+    """Whose token came with the request; None without one. Raises `Unauthorized`."""
     given = request.headers.get("Authorization")
     if given is None:
         return None

@@ -1,7 +1,7 @@
 """Idempotency-Key: a POST that was sent twice acts once and is answered alike.
 
-Answers to accounts are kept in the database. The answer to a registration holds a token, of which only a hash
-may be stored: it is kept in this process's memory, and only under a key that nobody else could guess.
+Answers to accounts are kept in the database. An answer that holds a token, of which only a hash may be
+stored, is kept in this process's memory, and only under a key that nobody else could guess.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from service.idempotency import KEPT, Answer
 from service.work import Arena
 
 HEADER = "Idempotency-Key"
-REGISTERING = "accounts.register"  # its answer holds a token, which the database never may
+SECRETS = ("accounts.register", "accounts.issue")  # answers with a token, which the database never may hold
 LONGEST = 200
 UNGUESSABLE = 16  # characters a stranger's key needs
 MOST_STRANGERS = 1000
@@ -44,7 +44,7 @@ def once(view: Callable[..., Any]) -> Callable[..., Any]:
         who = caller()
         whose = who.id if who else ""
         memory: Memory = current_app.extensions["strangers"]
-        if who and request.endpoint != REGISTERING:
+        if who and request.endpoint not in SECRETS:
             memory = _Kept(arena(), who.id)
         elif who:
             key = f"{whose} {key}"

@@ -24,11 +24,12 @@ from api.schemas.tournaments import (
 )
 from service import folds, inquiry, plans
 from service import tournaments as verbs
+from service.accounts import Scope
 from service.paging import Page
 from service.tournaments import Tournament
 from service.work import Arena
 
-blp = Blueprint("tournaments", "Tournaments, their standings and events")
+blp = Blueprint("tournaments", "Tournaments, their standings and events", scope=Scope.ORGANISER)
 ONE = "/tournaments/<id:tournament_id>"
 
 

@@ -237,7 +237,7 @@ BREAKS = (
     Break("standings count no more than who stayed", "scoring.py", "min(score, floor)", "score"),
     Break("the deal passes to the left", "match.py", "(number - 2) % players", "(number - 1) % players"),
     Break("a secret bid is not shown", "view.py", "other != seat and", "False and"),
-    Break("a secret bid is no news", "events.py", "who == seat or not secret", "True"),
+    Break("a secret bid is no news", "events.py", "if match.rules.secret_bids:", "if False:"),
     Break("only who searches sees the pile", "view.py", "if not played.sees_pile:", "if False:"),
     Break(
         "true is no bid", "cards.py", "if type(value) is int else None", "if isinstance(value, int) else None"

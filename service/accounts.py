@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -26,19 +26,32 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+class Scope(StrEnum):
+    """What a token is for."""
+
+    AUTHOR = "author"  # bots: their code, checks and faults
+    ORGANISER = "organiser"  # tournaments
+    ADMIN = "admin"  # what is other accounts'; of an admin's token only
+
+
+SCOPES = {Role.AUTHOR: (Scope.AUTHOR, Scope.ORGANISER), Role.ADMIN: tuple(Scope)}
+"""What an account's tokens may be for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody who may write."""
+    """Somebody who may write; `scopes` are those of the token they came with."""
 
     id: str
     name: str
     role: Role
     created_at: datetime
+    scopes: tuple[Scope, ...]
 
     @property
     def admin(self) -> bool:
         """Whether everything is allowed."""
-        return self.role is Role.ADMIN
+        return Scope.ADMIN in self.scopes
 
     def may_change(self, owner_id: str) -> bool:
         """Whether a thing of that owner's is this account's to change."""
@@ -60,7 +73,7 @@ def register(
 
 def create(work: Work, *, name: str, role: Role) -> tuple[Account, str]:
     """A new account and its token, in a transaction of the caller's."""
-    made = Account(names.new_id("acc"), names.name("name", name), role, work.now)
+    made = Account(names.new_id("acc"), names.name("name", name), role, work.now, SCOPES[role])
     row = {
         "id": made.id,
         "name": made.name,
@@ -72,14 +85,15 @@ def create(work: Work, *, name: str, role: Role) -> tuple[Account, str]:
         work.db.execute(insert(account).values(row))
     except IntegrityError:
         raise Conflict(f"the name {made.name} is taken; choose another") from None
-    return made, new_token(work, made.id)
+    return made, new_token(work, made.id, label="first", scopes=made.scopes)[1]
 
 
-def new_token(work: Work, account_id: str) -> str:
-    """A further token of an account."""
-    secret = "rage_" + secrets.token_urlsafe(32)
-    work.db.execute(insert(token).values(hash=_hash(secret), account_id=account_id, created_at=work.now))
-    return secret
+def new_token(work: Work, account_id: str, *, label: str, scopes: tuple[Scope, ...]) -> tuple[str, str]:
+    """A further token of an account: its id, and the secret itself."""
+    token_id, secret = names.new_id("tok"), "rage_" + secrets.token_urlsafe(32)
+    row = {"id": token_id, "hash": _hash(secret), "account_id": account_id, "created_at": work.now}
+    work.db.execute(insert(token).values(**row, label=label, scopes=" ".join(scopes)))
+    return token_id, secret
 
 
 def authenticate(arena: Arena, secret: str) -> Account:
@@ -88,7 +102,7 @@ def authenticate(arena: Arena, secret: str) -> Account:
     Looked up by its hash: how long that takes says nothing about a token nobody can enumerate.
     """
     query = (
-        select(account, token.c.last_used_at)
+        select(account, token.c.last_used_at, token.c.scopes)
         .join(token, token.c.account_id == account.c.id)
         .where(token.c.hash == _hash(secret), token.c.revoked_at.is_(None))
     )
@@ -97,7 +111,8 @@ def authenticate(arena: Arena, secret: str) -> Account:
     if row is None:
         raise Unauthorized("the token is not valid; make an account, or ask the operator for a new token")
     _seen(arena, secret, row.last_used_at)
-    return shape(row)
+    found, given = shape(row), row.scopes.split()
+    return replace(found, scopes=tuple(each for each in found.scopes if each in given))
 
 
 def accounts(arena: Arena) -> list[Account]:
@@ -124,7 +139,7 @@ def renew(arena: Arena, *, name: str) -> str:
         found = by_name(work, name)
         if found is None:
             raise NotFound(f"no account is called {name}")
-        return new_token(work, found.id)
+        return new_token(work, found.id, label="by the operator", scopes=found.scopes)[1]
 
 
 def ensure_admin(arena: Arena) -> str | None:
@@ -144,7 +159,8 @@ def by_name(work: Work, name: str) -> Account | None:
 
 def shape(row: "Row[tuple[object, ...]]") -> Account:
     """An account out of its row."""
-    return Account(row.id, row.name, Role(row.role), row.created_at)
+    role = Role(row.role)
+    return Account(row.id, row.name, role, row.created_at, SCOPES[role])
 
 
 def _hash(secret: str) -> str:

@@ -124,6 +124,12 @@ class Settings:
     queued_matches: int = _setting(
         "400000", _number(1, 100_000_000), "most matches of one account's tournaments that may wait"
     )
+    requests_per_minute: int = _setting(
+        "1200", _number(1, 10_000_000), "most requests a minute of one account, or of one address without"
+    )
+    writes_per_minute: int = _setting("300", _number(1, 10_000_000), "most of these that change something")
+    accounts_per_hour: int = _setting("60", _number(1, 10_000_000), "most accounts one address makes an hour")
+    proxies: int = _setting("0", _number(0, 10), "proxies before the API whose X-Forwarded-For is true")
     upload_bytes: int = _setting(str(5 << 20), _number(1024, 1 << 30), "largest bot upload")
     sandbox_python: Path | None = _setting(None, _path, "the Python that bots run on; unset: found by itself")
     interpreters: Mapping[str, str] = _setting(

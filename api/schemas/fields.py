@@ -101,6 +101,15 @@ class QuerySwitch(fields.Boolean):
         return bool(value == "true")
 
 
+class Choices(fields.List):  # type: ignore[type-arg]
+    """Some of a few words."""
+
+    def __init__(self, values: Sequence[str], **options: Any) -> None:
+        wrong = f"must be some of {', '.join(values)}"
+        one = fields.String(validate=validate.OneOf(values, error=wrong), error_messages={"invalid": wrong})
+        super().__init__(one, error_messages={"required": "is missing", "invalid": wrong}, **options)
+
+
 class Moment(fields.AwareDateTime):
     """A time with its zone, RFC 3339; goes out in UTC."""
 

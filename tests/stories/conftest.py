@@ -30,6 +30,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
             "RAGE_WORKERS": "2",
             "RAGE_LEASE_SECONDS": "5",
             "RAGE_REAP_SECONDS": "1",
+            "RAGE_ACCOUNTS_PER_HOUR": "100000",  # every test makes one
+            "RAGE_WRITES_PER_MINUTE": "100000",
+            "RAGE_REQUESTS_PER_MINUTE": "1000000",
             "RAGE_INTERPRETERS": ",".join(f"{name}={path}" for name, path in PRESENT.items()),
         }
     )

@@ -1,0 +1,77 @@
+"""An account's tokens: further ones for one purpose alone, what they are for and when they were last used."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Row, func, select, update
+
+from service import accounts, quotas
+from service.accounts import Account, Scope
+from service.errors import Conflict, Invalid, NotFound
+from service.tables import token as rows
+from service.work import Arena
+
+MOST = 50  # valid tokens of one account
+LONGEST = 60  # letters of a label
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is known of a token; the secret itself is not."""
+
+    id: str
+    label: str
+    scopes: tuple[Scope, ...]
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+def issue(arena: Arena, caller: Account, *, label: str, scopes: Sequence[str]) -> tuple[Token, str]:
+    """A further token of the caller's, for no more than the one it is asked with; the secret is shown once.
+
+    Raises `Invalid`, and `Conflict` when there are too many.
+    """
+    wanted = tuple(each for each in Scope if each in scopes)
+    _check(label, scopes, caller.scopes)
+    with arena.work() as work:
+        quotas.lock(work, caller)
+        valid = select(func.count()).where(rows.c.account_id == caller.id, rows.c.revoked_at.is_(None))
+        if (work.db.scalar(valid) or 0) >= MOST:
+            raise Conflict(f"an account has at most {MOST} valid tokens; revoke one")
+        token_id, secret = accounts.new_token(work, caller.id, label=label, scopes=wanted)
+        return Token(token_id, label, wanted, work.now, None), secret
+
+
+def tokens(arena: Arena, caller: Account) -> list[Token]:
+    """The caller's valid tokens, oldest first."""
+    valid = (rows.c.account_id == caller.id, rows.c.revoked_at.is_(None))
+    with arena.read() as db:
+        found = db.execute(select(rows).where(*valid).order_by(rows.c.created_at, rows.c.id)).all()
+    return [_shape(row) for row in found]
+
+
+def revoke(arena: Arena, caller: Account, token_id: str) -> None:
+    """Make a token of the caller's invalid, at once and for good; one that is so already stays so."""
+    mine = (rows.c.id == token_id, rows.c.account_id == caller.id)
+    with arena.work() as work:
+        if work.db.execute(select(rows.c.id).where(*mine)).first() is None:
+            raise NotFound(f"you have no token {token_id}")
+        work.db.execute(update(rows).where(*mine, rows.c.revoked_at.is_(None)).values(revoked_at=work.now))
+
+
+def _check(label: str, scopes: Sequence[str], held: Sequence[Scope]) -> None:
+    errors: dict[str, list[str]] = {}
+    if not 1 <= len(label) <= LONGEST or not label.isprintable():
+        errors["label"] = [f"must be 1 to {LONGEST} letters that can be shown"]
+    beyond = sorted(set(scopes) - set(held))
+    if beyond or not scopes:
+        words = f"{', '.join(beyond)} is more than this token may" if beyond else "must name one or more"
+        errors["scopes"] = [f"{words}; it may {', '.join(held)}"]
+    if errors:
+        raise Invalid(errors)
+
+
+def _shape(row: "Row[tuple[object, ...]]") -> Token:
+    scopes = tuple(Scope(each) for each in row.scopes.split())
+    return Token(row.id, row.label, scopes, row.created_at, row.last_used_at)
