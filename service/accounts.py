@@ -111,8 +111,7 @@ def authenticate(arena: Arena, secret: str) -> Account:
     if row is None:
         raise Unauthorized("the token is not valid; make an account, or ask the operator for a new token")
     _seen(arena, secret, row.last_used_at)
-    found, given = shape(row), row.scopes.split()
-    return replace(found, scopes=tuple(each for each in found.scopes if each in given))
+    return holder(row)
 
 
 def accounts(arena: Arena) -> list[Account]:
@@ -161,6 +160,12 @@ def shape(row: "Row[tuple[object, ...]]") -> Account:
     """An account out of its row."""
     role = Role(row.role)
     return Account(row.id, row.name, role, row.created_at, SCOPES[role])
+
+
+def holder(row: "Row[tuple[object, ...]]") -> Account:
+    """An account out of its row and the `scopes` of the token it came with."""
+    found, given = shape(row), row.scopes.split()
+    return replace(found, scopes=tuple(each for each in found.scopes if each in given))
 
 
 def _hash(secret: str) -> str:

@@ -7,7 +7,8 @@ from datetime import timedelta
 from sqlalchemy import delete, insert, select
 
 from service import accounts
-from service.accounts import Account
+from service.accounts import Account, Role
+from service.errors import Unauthorized
 from service.tables import account, session, token
 from service.work import Arena
 
@@ -15,8 +16,15 @@ LASTS = timedelta(days=14)
 
 
 def begin(arena: Arena, secret: str) -> tuple[Account, str]:
-    """Whose token this is, and a new session's key for its browser; raises `Unauthorized`."""
+    """Whose token this is, and a new session's key for its browser.
+
+    Raises `Unauthorized`, also for a token that is for less than the pages can do.
+    """
     who = accounts.authenticate(arena, secret)
+    if missing := set(accounts.SCOPES[Role.AUTHOR]) - set(who.scopes):
+        raise Unauthorized(
+            f"this token is not for a browser: it lacks the scope {', '.join(sorted(missing))}"
+        )
     key = secrets.token_urlsafe(32)
     row = {"hash": _hash(key), "token_hash": _hash(secret)}
     with arena.work() as work:
@@ -29,14 +37,14 @@ def begin(arena: Arena, secret: str) -> tuple[Account, str]:
 def account_of(arena: Arena, key: str) -> Account | None:
     """Whose browser this is; None if it is no more signed in, or its token was revoked."""
     query = (
-        select(account)
+        select(account, token.c.scopes)
         .join(token, token.c.account_id == account.c.id)
         .join(session, session.c.token_hash == token.c.hash)
         .where(session.c.hash == _hash(key), token.c.revoked_at.is_(None), session.c.until > arena.clock())
     )
     with arena.read() as db:
         row = db.execute(query).first()
-    return None if row is None else accounts.shape(row)
+    return None if row is None else accounts.holder(row)
 
 
 def end(arena: Arena, key: str) -> None:

@@ -98,6 +98,9 @@ def test_every_operation_answers_as_documented(
     for verb in ("start", "pause", "resume", "cancel"):
         assert ada.post(f"/tournaments/{made['id']}/{verb}").status_code == 200
     assert ada.upload(f"/bots/{bot}/versions").status_code == 201
+    token = ada.post("/accounts/me/tokens", {"label": "second", "scopes": ["author"]}).get_json()["id"]
+    assert ada.get("/accounts/me/tokens").status_code == 200
+    assert ada.delete(f"/accounts/me/tokens/{token}").status_code == 204
     assert ada.patch(f"/bots/{bot}", {"description": "counts"}).status_code == 200
     assert ada.delete(f"/bots/{bot}").status_code == 204
     operations = {

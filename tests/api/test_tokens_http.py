@@ -12,7 +12,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from api.app import create_app
-from service import valkey
+from service import sessions, valkey
+from service.errors import Unauthorized
 from service.rates import Rates, place
 from service.settings import Settings
 from service.tables import answer
@@ -53,6 +54,14 @@ def test_a_token_does_what_it_is_for_and_nothing_else(ada: Any, ready_bots: list
     code = f"/bots/{ready_bots[0]}/versions/1/code"
     assert author.get(code).status_code == 200
     assert organiser.get(code).status_code == 404
+
+
+def test_a_browser_signs_in_with_a_token_for_all_that_its_pages_can_do(ada: Any, arena: Arena) -> None:
+    with pytest.raises(Unauthorized, match="lacks the scope organiser"):
+        sessions.begin(arena, narrowed(ada, "author").token)
+    _, key = sessions.begin(arena, narrowed(ada, "author", "organiser").token)
+    signed_in = sessions.account_of(arena, key)
+    assert signed_in is not None and signed_in.scopes == ("author", "organiser")
 
 
 def test_no_token_makes_one_that_may_more(ada: Any, bob: Any) -> None:
