@@ -19,7 +19,7 @@ from api.kept import Kept
 from service import log
 from service.rates import Rates
 from service.settings import Settings
-from service.work import Arena
+from service.work import HASTY, Arena
 
 TITLE = "Rage Arena"
 VERSION = "1"  # of the API; the first part of every path says it too
@@ -48,7 +48,7 @@ def create_app(settings: Settings | None = None, arena: Arena | None = None) -> 
         log.setup(settings.log_level)
     if arena is None:
         assert settings is not None
-        arena = Arena.open(settings)
+        arena = Arena.open(settings, patience=HASTY)
     app = Flask("api", template_folder="templates", static_folder="static")
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.converters["id"] = IdConverter

@@ -6,7 +6,7 @@ from flask import Response, url_for
 from werkzeug.http import dump_options_header
 
 from api.blueprint import Blueprint
-from api.context import account, arena, caller
+from api.context import account, arena, caller, employer
 from api.rows import whole_list
 from api.schemas.bots import (
     BotAnswer,
@@ -42,7 +42,7 @@ def submit_bot(form: dict[str, Any]) -> tuple[Bot, dict[str, str]]:
 
     A worker plays its trial match next; `status` tells how that went: ready, or rejected with a report.
     """
-    made = verbs.submit(arena(), account(), **form)
+    made = verbs.submit(arena(), employer(), **form)
     return made, {"Location": url_for("bots.show_bot", bot_id=made.id)}
 
 
@@ -73,7 +73,7 @@ def retire_bot(bot_id: str) -> None:
 @blp.post("/bots/<id:bot_id>/versions", VersionAnswer, status=201, form=NewVersion)
 def add_version(form: dict[str, Any], bot_id: str) -> tuple[Version, dict[str, str]]:
     """Upload the next version of a bot"""
-    made = verbs.add_version(arena(), account(), bot_id, **form)
+    made = verbs.add_version(arena(), employer(), bot_id, **form)
     return made, {"Location": url_for("bots.show_version", bot_id=bot_id, number=made.number)}
 
 

@@ -6,7 +6,8 @@ from flask import current_app, g, request
 
 from service import accounts
 from service.accounts import Account, Scope
-from service.errors import Forbidden, Unauthorized
+from service.errors import Forbidden, Unauthorized, Unavailable
+from service.jobs import PLAY
 from service.work import Arena
 
 READING = ("GET", "HEAD", "OPTIONS")
@@ -36,6 +37,17 @@ def account() -> Account:
 def _scope() -> Scope | None:
     """What a token must be for, to do more here than strangers may."""
     return cast(Scope | None, g.get("scope"))
+
+
+def employer() -> Account:
+    """Who asks for work to be done: put off, before anything is written, while no worker can be told."""
+    who = account()
+    try:
+        arena().queue.depth(PLAY)
+    except ConnectionError:
+        reason = "the broker, which carries work to the workers, cannot be reached"
+        raise Unavailable(f"{reason}; nothing was done, try again") from None
+    return who
 
 
 def bearer() -> Account | None:

@@ -7,7 +7,7 @@ from flask import Response, current_app, jsonify, url_for
 
 from api import events
 from api.blueprint import Blueprint
-from api.context import account, arena, caller
+from api.context import account, arena, caller, employer
 from api.kept import Kept
 from api.rows import table, whole_list
 from api.schemas.fields import page_of
@@ -52,7 +52,7 @@ def create_tournament(
     """
     if query["dry_run"]:
         return jsonify(PlanAnswer().dump(plans.plan(arena(), account(), body)))
-    made = verbs.create(arena(), account(), body)
+    made = verbs.create(arena(), account() if body.get("start_at") else employer(), body)
     return made, {"Location": url_for("tournaments.show_tournament", tournament_id=made.id)}
 
 
@@ -115,7 +115,7 @@ def tournament_events(tournament_id: str) -> Response:
 @blp.post(f"{ONE}/start", TournamentAnswer)
 def start_tournament(tournament_id: str) -> Tournament:
     """Start now"""
-    return verbs.start(arena(), account(), tournament_id)
+    return verbs.start(arena(), employer(), tournament_id)
 
 
 @blp.post(f"{ONE}/pause", TournamentAnswer)
@@ -127,7 +127,7 @@ def pause_tournament(tournament_id: str) -> Tournament:
 @blp.post(f"{ONE}/resume", TournamentAnswer)
 def resume_tournament(tournament_id: str) -> Tournament:
     """Go on after a pause"""
-    return verbs.resume(arena(), account(), tournament_id)
+    return verbs.resume(arena(), employer(), tournament_id)
 
 
 @blp.post(f"{ONE}/cancel", TournamentAnswer)

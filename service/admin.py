@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,11 +10,13 @@ import click
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import accounts, bots, doctor, log, tables
+from service import accounts, archive, bots, doctor, log, presence, tables, trials
 from service.accounts import Role
 from service.errors import ServiceError
 from service.jobs import InlineQueue
+from service.lock import running
 from service.settings import Settings, SettingsError
+from service.supervisor import lock_path
 from service.work import Arena
 
 STYLES = {doctor.State.WELL: "green", doctor.State.ILL: "red", doctor.State.ODD: "yellow"}
@@ -111,6 +113,67 @@ def revoke(name: str) -> None:
     with _arena() as arena:
         count = accounts.revoke(arena, name=name)
     click.echo(f"Tokens of {name} made invalid: {count}")
+
+
+@main.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def backup(file: Path) -> None:
+    """Write the whole database to FILE: consistent, while everything goes on.
+
+    The file holds all code and secrets; keep it like the database. It can be restored into either kind of
+    database, so it is the way from SQLite to PostgreSQL too.
+    """
+    with _arena() as arena, _bar("Backing up") as at:
+        made = archive.backup(arena, file, at)
+    click.echo(f"{file}: {made.rows:,} rows, {file.stat().st_size:,} bytes")
+
+
+@main.command()
+@click.argument("file", type=click.Path(dir_okay=False, exists=True, path_type=Path))
+@click.option("--replace", is_flag=True, help="Throw away what is in the database now.")
+def restore(file: Path, replace: bool) -> None:
+    """Fill the database from FILE, which `rage-admin backup` wrote. Stop everything else first.
+
+    The file is read and proved whole before anything is touched; a failure leaves all as it was.
+    """
+    with _arena(new=True) as arena:
+        _must_be_at_rest(arena)
+        with _bar("Restoring") as at:
+            found = archive.restore(arena, file, replace=replace, on_rows=at)
+    click.echo(f"{found.rows:,} rows of {found.made_at[:19]} restored.")
+
+
+@main.command()
+@click.argument("version")
+def recheck(version: str) -> None:
+    """Have VERSION (BOT:NUMBER) checked again, which `rage-admin doctor` names as without a verdict."""
+    with _arena() as arena:
+        if not trials.again(arena, version):
+            raise click.ClickException(f"{version} is no version that was set aside without a verdict.")
+    click.echo(f"{version} will be checked within seconds.")
+
+
+def _must_be_at_rest(arena: Arena) -> None:
+    """Whoever works on the database meanwhile would write into what is being replaced."""
+    with arena.read() as db:
+        there = presence.workers(db, arena.clock())
+    if facts := running(lock_path(arena.settings)):
+        raise click.ClickException(f"`rage up` runs here, process {facts.get('pid', '?')}; stop it first.")
+    if there:
+        names = ", ".join(each.name for each in there)
+        raise click.ClickException(f"Workers are there ({names}); stop everything, and wait half a minute.")
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, for what takes long; nothing anywhere else."""
+    with click.progressbar(length=1, label=title, file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
+
+        def at(done: int, total: int) -> None:
+            shown.length = total
+            shown.update(done - shown.pos)
+
+        yield at
 
 
 def _environment() -> dict[str, str]:

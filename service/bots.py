@@ -111,6 +111,7 @@ def add_version(arena: Arena, caller: Account, bot_id: str, *, filename: str, co
     """The next version of a bot, to be checked."""
     kind = _inspect(arena, filename, content)
     with arena.work() as work:
+        quotas.lock(work, caller)
         found = _own(work, caller, bot_id)
         if found.retired_at is not None:
             raise Conflict(f"{found.name} is retired and takes no new versions")

@@ -1,22 +1,28 @@
 """What is well here and what is not: one finding a thing that is needed, with what to do about it."""
 
-from collections.abc import Callable, Mapping
-from contextlib import closing
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import checks, presence, tables, valkey
+from service import checks, incidents, leases, presence, tables, valkey, watch
 from service.checks import Unfit
 from service.errors import Unavailable
 from service.jobs import InlineQueue
 from service.lock import running
 from service.settings import Settings, SettingsError, hidden, misspelt
 from service.supervisor import lock_path
-from service.work import Arena
+from service.work import HASTY, Arena
+
+CLOCKS_APART = 5.0  # seconds that are no trouble
+SHOWN = 5
+MOMENTS = (tables.pulse.c.at, tables.worker.c.seen_at, tables.version.c.created_at, tables.incident.c.at)
 
 
 class State(StrEnum):
@@ -52,6 +58,11 @@ def examine(environ: Mapping[str, str]) -> list[Finding]:
         "database": _database,
         "broker": _broker,
         "workers": _workers,
+        "clock": _clock,
+        "watch": _watch,
+        "spool": _spool,
+        "matches": _matches,
+        "checks": _checks,
     }
     return [*(odd or [Finding("settings", State.WELL, "all can be used")]),
             *(_looked(what, look, settings) for what, look in looks.items())]  # fmt: skip
@@ -99,7 +110,7 @@ def _database(settings: Settings) -> Finding:
         return Finding(
             "database", State.ASLEEP, f"{where} is made by the first `rage up` or `rage-admin migrate`"
         )
-    with closing(Arena.open(settings, InlineQueue())) as arena, arena.read() as db:
+    with _reading(settings) as (db, _):
         count = db.scalar(select(func.count()).select_from(tables.account))
     return Finding("database", State.WELL, f"{where}: accounts: {count}")
 
@@ -123,8 +134,8 @@ def _broker(settings: Settings) -> Finding:
 def _workers(settings: Settings) -> Finding:
     if _unmade(settings):
         return Finding("workers", State.ASLEEP, "none before there is a database")
-    with closing(Arena.open(settings, InlineQueue())) as arena, arena.read() as db:
-        there = presence.workers(db, arena.clock())
+    with _reading(settings) as (db, now):
+        there = presence.workers(db, now)
     lame = [
         f"{each.name} cannot run bots: {each.detail.get('error', '?')}" for each in there if each.mode is None
     ]
@@ -135,3 +146,80 @@ def _workers(settings: Settings) -> Finding:
     if settings.redis_url is None and running(lock_path(settings)) is None:
         return Finding("workers", State.ASLEEP, "`rage up` starts them")
     return Finding("workers", State.ILL, f"none heard of for {presence.SILENT.seconds} s; their log says why")
+
+
+def _clock(settings: Settings) -> Finding:
+    """Against the newest thing that was written by anybody, and the broker's clock."""
+    if _unmade(settings):
+        return Finding("clock", State.ASLEEP, "nothing to compare it with before there is a database")
+    with _reading(settings) as (db, now):
+        newest = max(filter(None, (db.scalar(select(func.max(column))) for column in MOMENTS)), default=now)
+    ahead = (newest - now).total_seconds()
+    if ahead > CLOCKS_APART:
+        text = f"it is {ahead:,.0f} s behind what was written last; set it right (NTP) on every machine"
+        return Finding("clock", State.ILL, text)
+    theirs = valkey.clock(settings.client_url)
+    apart = 0.0 if theirs is None else abs(theirs - time.time())
+    if apart > CLOCKS_APART:
+        return Finding("clock", State.ILL, f"the broker's differs by {apart:,.0f} s; set both right (NTP)")
+    return Finding("clock", State.WELL, "agrees with the database" + (" and the broker" if theirs else ""))
+
+
+def _watch(settings: Settings) -> Finding:
+    """Whether somebody looks for lost work."""
+    if _unmade(settings):
+        return Finding("watch", State.ASLEEP, "`rage up` starts it")
+    with _reading(settings) as (db, now):
+        last = db.scalar(select(tables.pulse.c.at)) or db.scalar(select(func.min(tables.worker.c.started_at)))
+        left = db.scalar(select(func.count()).where(tables.tournament.c.status == "running")) or 0
+    if last is not None and abs(now - last) <= watch.ABSENT:
+        return Finding("watch", State.WELL, "lost work is looked for")
+    since = "ever" if last is None else f"since {last:%Y-%m-%d %H:%M:%S} UTC"
+    if settings.redis_url is None and running(lock_path(settings)) is None:
+        return Finding("watch", State.ASLEEP, "`rage up` starts it")
+    text = f"nobody looked for lost work {since}; running tournaments: {left}. Start beat and desk"
+    return Finding("watch", State.ILL, text)
+
+
+def _spool(settings: Settings) -> Finding:
+    """Results on this machine's disk that were not given in yet."""
+    sheets = list((settings.data_dir / "spool").glob("*.json"))
+    if not sheets:
+        return Finding("spool", State.WELL, "no result waits on this disk")
+    text = f"{len(sheets)} results wait in {settings.data_dir / 'spool'}; a worker started here gives them in"
+    return Finding("spool", State.ODD, text)
+
+
+def _matches(settings: Settings) -> Finding:
+    """Matches that were given up, newest first."""
+    if _unmade(settings):
+        return Finding("matches", State.ASLEEP, "none before there is a database")
+    with _reading(settings) as (db, _):
+        failed = db.scalar(select(func.count()).where(tables.match.c.status == "failed")) or 0
+        newest = incidents.newest(db, incidents.FAILED, SHOWN)
+    if not failed:
+        return Finding("matches", State.WELL, "none was given up")
+    shown = "; ".join(f"{each.about}: {each.text}" for each in newest)
+    text = f"{failed} given up after {leases.ENOUGH // leases.ALONE} workers died of them, no bot's fault"
+    return Finding("matches", State.ODD, f"{text}: {shown}. See the workers' logs and their memory limits")
+
+
+def _checks(settings: Settings) -> Finding:
+    """Versions that have no verdict through no fault that is known."""
+    if _unmade(settings):
+        return Finding("checks", State.ASLEEP, "none before there is a database")
+    aside = (tables.version.c.status == "rejected", tables.version.c.trouble.is_not(None))
+    with _reading(settings) as (db, _):
+        query = select(tables.version.c.id, tables.version.c.trouble).where(*aside)
+        found = db.execute(query.order_by(tables.version.c.checked_at.desc()).limit(SHOWN)).all()
+    if not found:
+        return Finding("checks", State.WELL, "every check came to a verdict")
+    shown = "; ".join(f"{row.id}: {row.trouble}" for row in found)
+    text = f"without a verdict: {shown}. `rage-admin recheck VERSION` tries again"
+    return Finding("checks", State.ODD, text)
+
+
+@contextmanager
+def _reading(settings: Settings) -> "Iterator[tuple[Connection, datetime]]":
+    with closing(Arena.open(settings, InlineQueue(), patience=HASTY)) as arena, arena.read() as db:
+        yield db, arena.clock()

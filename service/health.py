@@ -1,16 +1,19 @@
 """Whether this can serve, and the figures an operator watches."""
 
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, exists, func, or_, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import presence
+from service import incidents, presence, watch
 from service.errors import ServiceError
 from service.jobs import CHECK, PLAY
-from service.tables import fault, match, tournament, version
+from service.tables import EPOCH, MICROSECOND, fault, match, pulse, tournament, version
 from service.work import Arena
+
+MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ def ready(arena: Arena) -> Health:
     try:
         with arena.read() as db:
             there = presence.workers(db, arena.clock())
+            trouble += _unwatched(db, arena)
     except (ServiceError, SQLAlchemyError) as error:  # away, or never migrated
         database = "away"
         trouble.append(str(error).splitlines()[0])
@@ -48,6 +52,52 @@ def ready(arena: Arena) -> Health:
     return Health(not trouble, database, broker, shown, trouble)
 
 
+def _unwatched(db: Connection, arena: Arena) -> list[str]:
+    """Nobody puts right what gets lost: neither `beat` nor `desk` may be missing for long."""
+    last = db.scalar(select(pulse.c.at))
+    if last is None or abs(arena.clock() - last) <= watch.ABSENT:
+        return []
+    return [f"nobody has looked for lost work since {last:%Y-%m-%d %H:%M:%S} UTC: are beat and desk running?"]
+
+
+def _ages(db: Connection, now: datetime) -> dict[str, float]:
+    """Seconds: how long the oldest of each kind has waited; 0 when none waits."""
+    todo = exists().where(match.c.tournament_id == tournament.c.id, match.c.status == "planned")
+    served = func.coalesce(tournament.c.claimed_at, tournament.c.started_at)
+    oldest = {
+        "rage_oldest_check_seconds": select(func.min(version.c.created_at)).where(
+            version.c.status == "checking"
+        ),
+        "rage_queue_age_seconds": select(func.min(served)).where(tournament.c.status == "running", todo),
+        "rage_oldest_lease_seconds": select(func.min(match.c.started_at)).where(match.c.status == "leased"),
+    }
+    found = {name: db.scalar(query) for name, query in oldest.items()}
+    return {
+        name: max((now - _moment(since)).total_seconds(), 0.0) if since else 0.0
+        for name, since in found.items()
+    }
+
+
+def _moment(told: datetime | int) -> datetime:
+    """An expression over moments comes out of the database as it is stored."""
+    return told if isinstance(told, datetime) else EPOCH + told * MICROSECOND
+
+
+def _efforts(db: Connection, now: datetime) -> dict[str, float]:
+    """Attempts that ended without a result, and decisions: in all, and a second over the last minute."""
+    begun = select(func.sum(match.c.attempts)).where(match.c.attempts > 0)
+    decisions = func.sum(match.c.decisions)
+    going = select(tournament.c.id).where(
+        or_(tournament.c.finished_at.is_(None), tournament.c.finished_at > now - MINUTE)
+    )
+    lately = select(decisions).where(match.c.tournament_id.in_(going), match.c.finished_at > now - MINUTE)
+    return {
+        "rage_match_attempts": float(db.scalar(begun) or 0),
+        "rage_decisions": float(db.scalar(select(decisions)) or 0),
+        "rage_decisions_per_second": float(db.scalar(lately) or 0) / MINUTE.total_seconds(),
+    }
+
+
 def metrics(arena: Arena) -> dict[str, float]:
     """Gauges by name, with labels in braces where a name has several."""
     gauges: dict[str, float] = {}
@@ -62,10 +112,11 @@ def metrics(arena: Arena) -> dict[str, float]:
             label = column.name
             for value, number in db.execute(select(column, func.count()).group_by(column)):
                 gauges[f'{name}{{{label}="{value}"}}'] = number
-        gauges["rage_workers"] = len(presence.workers(db, arena.clock()))
-        waiting = select(func.min(version.c.created_at)).where(version.c.status == "checking")
-        oldest = db.scalar(waiting)
-        gauges["rage_oldest_check_seconds"] = (arena.clock() - oldest).total_seconds() if oldest else 0.0
+        now = arena.clock()
+        gauges["rage_workers"] = len(presence.workers(db, now))
+        gauges |= _ages(db, now) | _efforts(db, now)
+        for kind, number in incidents.counts(db).items():
+            gauges[f'rage_incidents{{kind="{kind}"}}'] = number
     for job, queue in ((CHECK, "checks"), (PLAY, "matches")):
         try:
             gauges[f'rage_queue_depth{{queue="{queue}"}}'] = arena.queue.depth(job)

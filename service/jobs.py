@@ -4,6 +4,7 @@ A job is a hint. What is to be done stands in the database; a job that is lost i
 one that comes twice finds nothing left to do.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -12,13 +13,17 @@ import redis
 import structlog
 from celery import Celery
 from kombu.exceptions import KombuError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from service.settings import Settings
+from service.ticks import Every
 
 log = structlog.get_logger(__name__)
 CHECK, PLAY, SETTLE, REAP = "rage.check_bot", "rage.play_matches", "rage.settle", "rage.reap"
 QUEUES = {CHECK: "checks", PLAY: "matches", SETTLE: "desk", REAP: "desk"}
 PREFIX = "rage:"
+BREATH = 1.0  # seconds in which nothing is sent after a failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +53,23 @@ class CeleryQueue:
     def __init__(self, app: Celery, client: "redis.Redis") -> None:
         self._app = app
         self._client = client
+        self._away_until = 0.0
 
     @classmethod
     def of(cls, settings: Settings) -> "CeleryQueue":
         """A queue on the settings' broker; nothing is connected yet."""
         client = redis.Redis.from_url(
-            settings.client_url, socket_timeout=2, socket_connect_timeout=2, retry=None
+            settings.client_url, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
         )
         return cls(celery_app(settings), client)
 
     def send(self, job: Job) -> None:
+        if time.monotonic() < self._away_until:
+            return  # said already, a moment ago: many jobs must not each wait for a broker that is away
         try:
             self._app.send_task(job.name, args=job.arguments, queue=QUEUES[job.name], retry=False)
         except (KombuError, redis.RedisError, OSError) as error:
+            self._away_until = time.monotonic() + BREATH
             log.warning("job_not_sent", job=job.name, arguments=job.arguments, error=str(error))
 
     def depth(self, name: str) -> int:
@@ -137,10 +146,11 @@ def celery_settings(settings: Settings) -> dict[str, Any]:
         "task_serializer": "json",
         "accept_content": ["json"],
         "timezone": "UTC",
+        "beat_scheduler": "celery.beat:Scheduler",  # keeps nothing on the disk, which may be full
         "beat_schedule": {
             "reap": {
                 "task": REAP,
-                "schedule": settings.reap_seconds,
+                "schedule": Every(settings.reap_seconds),
                 "options": {"queue": QUEUES[REAP], "expires": 5 * settings.reap_seconds},
             }
         },

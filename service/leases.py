@@ -1,7 +1,13 @@
 """Who plays which match: claimed under a lease, finished once by its holder, taken back when it runs out.
 
-A match goes planned -> leased (worker, attempt, until) -> done. Only the holder of the present lease can
-finish it; whatever comes later is refused. After three attempts that ended with us, it is `failed`.
+A match goes planned -> leased (worker, attempt, token) -> done. Only the holder of the present lease can
+finish it; whatever comes later is refused, noted and changes nothing.
+
+A match that kills its worker must not be played for ever, and one that happened to be there when a machine
+died must not be given up for it. So each end without a result adds to its `suspicion`: ALONE when the match
+alone can be the reason (its worker's process died while the worker lived on, or playing it raised an
+exception on a machine whose sandbox stands its test), TOGETHER when others went down with it. ENOUGH, which
+is three times alone, makes it `failed`. What a stopping or a sick machine hands back adds nothing.
 """
 
 import secrets
@@ -14,15 +20,29 @@ from typing import Any
 import structlog
 from sqlalchemy import Row, and_, exists, func, insert, select, update
 
-from engine.table import Fault, Outcome
-from service import schedule, stages
+from engine.table import Outcome
+from service import incidents, schedule, stages, watch
+from service.errors import Unavailable
 from service.jobs import PLAY, Job
+from service.sheet import Sheet, Spent
 from service.tables import EPOCH, entrant, fault, match, seat
 from service.tables import tournament as tournament_rows
 from service.work import Arena, Work
 
+__all__ = [
+    "Assignment",
+    "Sheet",
+    "Spent",
+    "claim",
+    "finish_and_claim",
+    "give_back",
+    "give_in",
+    "inherit",
+    "renew",
+]
+
 log = structlog.get_logger(__name__)
-MOST_ATTEMPTS = 3
+ALONE, TOGETHER, ENOUGH = 3, 1, 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +66,6 @@ class Assignment:
         return f"{self.tournament_id}-{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What one seat's bot used: ms and KiB; `waited_ms` it was ready to run, without a core."""
-
-    cpu_ms: int
-    wall_ms: int
-    memory_kb: int
-    waited_ms: int = 0
-
-
 def claim(arena: Arena, worker: str) -> Assignment | None:
     """The next match of the tournament that has the fewest being played; None when there is nothing to do."""
     with arena.work() as work:
@@ -73,21 +83,28 @@ def finish_and_claim(
     worker: str,
     more: bool,
 ) -> tuple[bool, Assignment | None]:
+    """Give in what was played and claim the next match if `more`; see `Sheet.of` and `give_in`."""
+    return give_in(
+        arena, Sheet.of(done, outcome, spent, mode=mode, replays=replays), worker=worker, more=more
+    )
+
+
+def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> tuple[bool, Assignment | None]:
     """Write a result once and, in the same transaction, claim the next match if `more`.
 
-    `replays`: how often the machine was too busy and the match was played again before this came of it.
     Returns whether the result was taken (not so when the lease was lost) and the next match.
     """
     with arena.work() as work:
-        taken = _finish(work, done, outcome, spent, mode=mode, replays=replays)
-        last = taken and not _anything(work, done.tournament_id)
+        taken = _finish(work, sheet)
+        if not taken:
+            text = f"attempt {sheet.attempt}"
+            incidents.note(work, incidents.LATE, sheet.match_id, worker=worker, text=text)
+        last = taken and not _anything(work, sheet.tournament_id)
         following = _claim(work, worker, _lease(arena)) if more else None
         if following is None and more is False and _anything(work):
             work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
-    if last and stages.advance(arena, done.tournament_id) and more and following is None:
+    if last and _gone_on(arena, sheet.tournament_id) and more and following is None:
         following = claim(arena, worker)
-    if not taken:
-        log.warning("late_result_refused", match=done.match_id, attempt=done.attempt, worker=worker)
     return taken, following
 
 
@@ -98,34 +115,71 @@ def renew(arena: Arena, held: Assignment) -> bool:
         return bool(work.db.execute(update(match).where(_held(held)).values(lease_until=until)).rowcount)
 
 
-def give_back(arena: Arena, held: Assignment, trouble: str) -> None:
-    """We could not play it; nobody loses by that. It is planned again, or failed after too many attempts."""
+def give_back(arena: Arena, held: Assignment, trouble: str, *, suspicion: int = ALONE) -> None:
+    """We could not play it; nobody loses by that. It is planned again, or failed after too many attempts.
+
+    `suspicion` 0: a stopping worker, or a sick machine, which says nothing about the match.
+    """
     with arena.work() as work:
-        _release(work, held.tournament_id, held.number, held.attempt, _held(held), trouble)
-    stages.advance(arena, held.tournament_id)
-    log.error("match_given_back", match=held.match_id, attempt=held.attempt, trouble=trouble)
+        if _release(work, held.tournament_id, held.number, held.token, trouble, suspicion):
+            incidents.note(work, incidents.HANDED_BACK, held.match_id, text=trouble)
+    _gone_on(arena, held.tournament_id)
 
 
-def take_back_overdue(work: Work) -> int:
-    """Plan again what silent workers hold; how many."""
-    overdue = and_(match.c.status == "leased", match.c.lease_until < work.now)
-    query = select(
-        match.c.tournament_id, match.c.number, match.c.attempts, match.c.lease_token, match.c.lease_worker
-    )
-    found = work.db.execute(query.where(overdue).limit(1000).with_for_update(skip_locked=True)).all()
-    for row in found:
-        key = (match.c.tournament_id == row.tournament_id, match.c.number == row.number)
-        held = and_(*key, match.c.status == "leased", match.c.lease_token == row.lease_token)
-        trouble = f"{row.lease_worker} went silent"
-        _release(work, row.tournament_id, row.number, row.attempts, held, trouble)
-        log.warning("lease_expired", match=f"{row.tournament_id}-{row.number}", worker=row.lease_worker)
+def inherit(arena: Arena, place: str, heir: str) -> int:
+    """`heir` is a worker's new process in the `place` of one that died: what that one held is planned again.
+
+    The worker itself lives, so the process died alone, and of all things at this match. How many there were.
+    """
+    with arena.work() as work:
+        of_place = match.c.lease_worker.startswith(f"{place}-", autoescape=True)
+        of_it = and_(match.c.status == "leased", of_place, match.c.lease_worker != heir)
+        columns = (match.c.tournament_id, match.c.number, match.c.lease_token, match.c.lease_worker)
+        found = work.db.execute(select(*columns).where(of_it)).all()
+        for row in found:
+            _take_back(work, row, f"{row.lease_worker} died", ALONE)
     return len(found)
+
+
+def take_back_silent(work: Work, lease_ms: int, watched: int) -> int:
+    """Plan again what silent workers hold; how many. `watched`: of the watch's milliseconds.
+
+    When a lease is over, those of the same worker that are long without a sign of life go with it.
+    """
+    found = watch.silent(work, match, match.c.status == "leased", watched)
+    over = {_host(row) for row, silent_ms in found if silent_ms >= lease_ms}
+    lost = [row for row, ms in found if ms >= lease_ms or (2 * ms > lease_ms and _host(row) in over)]
+    together = Counter(map(_host, lost))
+    for row in lost:
+        suspicion = ALONE if together[_host(row)] == 1 else TOGETHER
+        _take_back(work, row, f"{row.lease_worker} went silent", suspicion)
+    return len(lost)
+
+
+def _host(row: "Row[Any]") -> str:
+    """The worker a process belongs to: its name without place and process, see `workers/workshop.py`."""
+    return str(row.lease_worker).rsplit("-", 2)[0]
+
+
+def _take_back(work: Work, row: Any, trouble: str, suspicion: int) -> None:
+    about = f"{row.tournament_id}-{row.number}"
+    if _release(work, row.tournament_id, row.number, row.lease_token, trouble, suspicion):
+        incidents.note(work, incidents.SILENT, about, worker=row.lease_worker, text=trouble)
 
 
 def waiting(work: Work, most: int) -> int:
     """How many matches could be played now, counted up to `most`."""
     some = select(match.c.number).where(_playable()).limit(most).subquery()
     return work.db.scalar(select(func.count()).select_from(some)) or 0
+
+
+def _gone_on(arena: Arena, tournament_id: str) -> bool:
+    """Whether the tournament went on to something new. What is committed is: `reap` does the same later."""
+    try:
+        return stages.advance(arena, tournament_id)
+    except Unavailable:
+        log.warning("stage_left_to_reap", tournament=tournament_id)
+        return False
 
 
 def _lease(arena: Arena) -> timedelta:
@@ -210,75 +264,38 @@ def _served(work: Work, tournament_id: str) -> None:
         work.db.execute(update(tournament_rows).where(this).values(claimed_at=work.now))
 
 
-def _held(held: Assignment) -> Any:
-    key = and_(match.c.tournament_id == held.tournament_id, match.c.number == held.number)
-    return and_(key, match.c.status == "leased", match.c.lease_token == held.token)
+def _held(held: Assignment | Sheet) -> Any:
+    return _under(held.tournament_id, held.number, held.token)
 
 
-def _finish(
-    work: Work, done: Assignment, outcome: Outcome, spent: Sequence[Spent], *, mode: str, replays: int
-) -> bool:
-    result = {
-        "status": "done",
-        "lease_token": None,
-        "lease_until": None,
-        "finished_at": work.now,
-        "mode": mode,
-        "replays": replays,
-        "faults": len(outcome.faults),
-        "record": outcome.record.pack(),
-    }
-    if not work.db.execute(update(match).where(_held(done)).values(result)).rowcount:
+def _under(tournament_id: str, number: int, token: str) -> Any:
+    """The fence: this match, as long as this very lease is the present one."""
+    key = and_(match.c.tournament_id == tournament_id, match.c.number == number)
+    return and_(key, match.c.status == "leased", match.c.lease_token == token)
+
+
+def _finish(work: Work, sheet: Sheet) -> bool:
+    result = {"status": "done", "lease_token": None, "lease_until": None, "finished_at": work.now}
+    if not work.db.execute(update(match).where(_held(sheet)).values({**sheet.match, **result})).rowcount:
         return False
-    work.db.execute(insert(seat), [_seat(done, outcome, spent, each) for each in range(len(done.entrants))])
-    faults = [_fault(done, ordinal, each) for ordinal, each in enumerate(outcome.faults)]
-    if faults:
-        work.db.execute(insert(fault), faults)
+    work.db.execute(insert(seat), [dict(each) for each in sheet.seats])
+    if sheet.faults:
+        work.db.execute(insert(fault), [dict(each) for each in sheet.faults])
     return True
 
 
-def _seat(done: Assignment, outcome: Outcome, spent: Sequence[Spent], number: int) -> dict[str, Any]:
-    return {
-        "tournament_id": done.tournament_id,
-        "number": done.number,
-        "seat": number,
-        "entrant": done.entrants[number],
-        "score": outcome.scores[number],
-        "counted": outcome.counted[number],
-        "exact_bids": outcome.exact_bids[number],
-        "place": outcome.places[number],
-        "out": number in outcome.out,
-        "faults": sum(each.seat == number for each in outcome.faults),
-        "cpu_ms": spent[number].cpu_ms,
-        "wall_ms": spent[number].wall_ms,
-        "memory_kb": spent[number].memory_kb,
-        "waited_ms": spent[number].waited_ms,
-    }
-
-
-def _fault(done: Assignment, ordinal: int, each: Fault) -> dict[str, Any]:
-    return {
-        "tournament_id": done.tournament_id,
-        "number": done.number,
-        "ordinal": ordinal,
-        "version_id": done.versions[each.seat],
-        "seat": each.seat,
-        "kind": str(each.kind),
-        "round": each.round,
-        "trick": each.trick,
-        "decision": each.decision,
-        "asked": each.asked,
-        "text": each.text.replace("\0", "\ufffd"),  # PostgreSQL keeps no NUL
-        "out": each.out,
-        "evidence": dict(each.evidence),
-    }
-
-
-def _release(work: Work, tournament_id: str, number: int, attempts: int, held: Any, trouble: str) -> None:
-    status = "failed" if attempts >= MOST_ATTEMPTS else "planned"
-    values = {"status": status, "lease_token": None, "lease_until": None, "trouble": trouble}
-    if work.db.execute(update(match).where(held).values(values)).rowcount:
-        if status == "failed":
-            log.error("match_failed", match=f"{tournament_id}-{number}", attempts=attempts, trouble=trouble)
-        else:
-            work.send(Job(PLAY, (0,)))
+def _release(work: Work, tournament_id: str, number: int, token: str, trouble: str, suspicion: int) -> bool:
+    """End a lease without a result, if it still is the present one."""
+    fence = _under(tournament_id, number, token)
+    before = work.db.scalar(select(match.c.suspicion).where(fence).with_for_update())
+    if before is None:
+        return False
+    status = "failed" if suspicion and before + suspicion >= ENOUGH else "planned"
+    lease = {"lease_token": None, "lease_until": None}
+    values = {"status": status, "trouble": trouble, "suspicion": before + suspicion}
+    work.db.execute(update(match).where(fence).values({**lease, **values}))
+    if status == "failed":
+        incidents.note(work, incidents.FAILED, f"{tournament_id}-{number}", text=trouble)
+    else:
+        work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
+    return True

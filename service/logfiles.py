@@ -6,6 +6,7 @@ A child appends straight to its file, so that its last words are there even when
 import shutil
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,11 +24,12 @@ def rotate(path: Path, *, largest: int = LARGEST) -> bool:
     """Starts the file again once it is too large; whoever writes to it notices nothing."""
     if not path.exists() or path.stat().st_size < largest:
         return False
-    for number in range(KEPT, 1, -1):
-        older = path.with_name(f"{path.name}.{number - 1}")
-        if older.exists():
-            older.replace(path.with_name(f"{path.name}.{number}"))
-    shutil.copyfile(path, path.with_name(f"{path.name}.1"))
+    with suppress(OSError):  # on a full disk the old lines are what is given up
+        for number in range(KEPT, 1, -1):
+            older = path.with_name(f"{path.name}.{number - 1}")
+            if older.exists():
+                older.replace(path.with_name(f"{path.name}.{number}"))
+        shutil.copyfile(path, path.with_name(f"{path.name}.1"))
     with path.open("r+b") as file:
         file.truncate()
     return True

@@ -64,7 +64,10 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One match. `faults` tells everybody who failed how; the rest is its owner's (`faults`)."""
+    """One match. `faults` tells everybody who failed how; the rest is its owner's (`faults`).
+
+    `trouble` says why it was given up, which is nobody's fault: names of machines are the operator's.
+    """
 
     id: str
     tournament_id: str
@@ -78,6 +81,7 @@ class Match:
     started_at: datetime | None
     finished_at: datetime | None
     seats: list[Seat]
+    trouble: str | None = None
     faults: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -273,5 +277,13 @@ def _shape(row: "Row[Any]", seats: list[Seat], faults: Sequence[dict[str, Any]] 
         started_at=row.started_at,
         finished_at=row.finished_at,
         seats=seats,
+        trouble=_trouble(row) if row.status == "failed" else None,
         faults=list(faults),
     )
+
+
+def _trouble(row: "Row[Any]") -> str:
+    """What an organiser may know of it: the operator reads the rest in the log and by `rage-admin doctor`."""
+    if any((row.trouble or "").endswith(end) for end in (" died", " went silent")):
+        return "its worker died while it was played"
+    return "it could not be played: a failure of ours"

@@ -34,8 +34,7 @@ def programs(settings: Settings, address: str) -> list[Child]:
     worker = ["worker", "--without-gossip", "--without-mingle", "--loglevel", settings.log_level]
     players = ["-Q", "checks,matches", "-c", str(settings.workers), "-P", "prefork", "-n", "players@%h"]
     desk = ["-Q", "desk", "-c", "1", "-P", "solo", "-n", "desk@%h"]
-    ticks = str(settings.data_dir / "run" / "beat-schedule")
-    beat = ["beat", "--schedule", ticks, "--pidfile=", "--loglevel", settings.log_level]
+    beat = ["beat", "--pidfile=", "--loglevel", settings.log_level]
     api = [
         *python, "granian", "--interface", "wsgi", "--http", "1", "--log-level", settings.log_level,
         "--host", settings.host, "--port", str(settings.port), "--workers", "1",

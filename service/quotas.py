@@ -14,7 +14,7 @@ HOUR = timedelta(hours=1)
 
 def lock(work: Work, caller: Account) -> None:
     """One at a time for each account, or two requests at once would both find room."""
-    work.db.execute(select(account.c.id).where(account.c.id == caller.id).with_for_update())
+    work.db.execute(select(account.c.id).where(account.c.id == caller.id).with_for_update(key_share=True))
 
 
 def another_bot(arena: Arena, work: Work, caller: Account) -> None:

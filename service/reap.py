@@ -1,12 +1,14 @@
 """What is done every few seconds so that nothing gets stuck, whatever was lost; twice does no harm."""
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import structlog
 from sqlalchemy import text
 
-from service import leases, presence, rankings, stages, trials
+from service import incidents, leases, presence, rankings, stages, trials, watch
 from service.jobs import PLAY, Job
 from service.work import Arena, Work
 
@@ -27,21 +29,28 @@ class Reaped:
 
 
 def reap(arena: Arena) -> Reaped:
-    """Take back overdue leases, start what is due, plan what comes next, send what may have been lost."""
+    """Take back what the silent hold, start what is due, plan what comes next, send what may be lost."""
+    with _alone(arena) as alone:
+        return _reap(arena) if alone else Reaped(0, 0, 0, 0, 0)
+
+
+def _reap(arena: Arena) -> Reaped:
+    lease_ms = 1000 * arena.settings.lease_seconds
     with arena.work() as work:
-        if not _alone(work):
-            return Reaped(0, 0, 0, 0, 0)
-        returned = leases.take_back_overdue(work)
+        watched = watch.tick(work, arena.settings)
+        returned = leases.take_back_silent(work, lease_ms, watched)
+        trials.take_back_silent(work, lease_ms, watched)
     started, advanced = stages.begin_due(arena), stages.advance_due(arena)
     with arena.work() as work:
         done = Reaped(
             started=started,
             returned=returned,
             advanced=advanced,
-            checks=trials.resend(work),
+            checks=trials.resend(arena, work),
             bells=_ring(arena, work),
         )
         presence.forget(work)
+        incidents.forget(work)
     rankings.settle_running(arena)
     if any((done.started, done.returned, done.advanced, done.checks)):
         log.info(
@@ -50,11 +59,23 @@ def reap(arena: Arena) -> Reaped:
     return done
 
 
-def _alone(work: Work) -> bool:
-    """One at a time: on SQLite a writer is alone anyway."""
-    if work.db.dialect.name != "postgresql":
-        return True
-    return bool(work.db.scalar(text("SELECT pg_try_advisory_xact_lock(:lock)"), {"lock": LOCK}))
+@contextmanager
+def _alone(arena: Arena) -> Iterator[bool]:
+    """Whether nobody else is at it: on SQLite each writer is alone anyway, PostgreSQL has a lock for it.
+
+    It belongs to a connection, so the lock of a reaper that died is free.
+    """
+    if arena.database.dialect.name != "postgresql":
+        yield True
+        return
+    with arena.read() as db:
+        db = db.execution_options(isolation_level="AUTOCOMMIT")
+        alone = bool(db.scalar(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": LOCK}))
+        try:
+            yield alone
+        finally:
+            if alone:
+                db.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": LOCK})
 
 
 def _ring(arena: Arena, work: Work) -> int:

@@ -12,6 +12,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Connection,
     Dialect,
     Float,
     ForeignKey,
@@ -76,6 +77,17 @@ def _moment(name: str, *, known: bool = True) -> "Column[datetime]":
 
 def _switch(name: str, default: bool) -> "Column[bool]":
     return Column(name, Boolean, nullable=False, server_default=true() if default else false())
+
+
+def _lease() -> "tuple[Column[Any], ...]":
+    """Who is at it: `lease_until` changes with every sign of life; `watch.py` keeps the last two columns."""
+    return (
+        Column("lease_token", String(32)),
+        Column("lease_worker", String(120)),
+        _moment("lease_until", known=False),
+        _moment("lease_seen", known=False),  # the `lease_until` the watch saw last
+        Column("silent_since", BigInteger),  # watched milliseconds when it first saw that one
+    )
 
 
 def _match_key() -> ForeignKeyConstraint:
@@ -146,8 +158,8 @@ version = Table(
     _moment("created_at"),
     _moment("checked_at", known=False),
     Column("attempts", Integer, nullable=False, server_default="0"),
-    Column("lease_token", String(32)),
-    _moment("lease_until", known=False),
+    *_lease(),
+    Column("trouble", Text),  # our own failure in the last attempt, for the operator
     UniqueConstraint("bot_id", "number"),
 )
 
@@ -228,15 +240,15 @@ match = Table(
     Column("entrants", JSON, nullable=False),  # entrant numbers in seat order
     Column("status", String(8), nullable=False),
     Column("attempts", Integer, nullable=False, server_default="0"),
-    Column("lease_token", String(32)),
-    Column("lease_worker", String(120)),
-    _moment("lease_until", known=False),
+    *_lease(),
+    Column("suspicion", Integer, nullable=False, server_default="0"),  # see leases.py
     Column("trouble", Text),  # our own failure in the last attempt, for the operator
     _moment("started_at", known=False),
     _moment("finished_at", known=False),
     Column("mode", String(4)),
     Column("replays", Integer, nullable=False, server_default="0"),  # for a machine that was too busy
     Column("faults", Integer, nullable=False, server_default="0"),
+    Column("decisions", Integer, nullable=False, server_default="0"),
     Column("record", LargeBinary),
     Index("ix_match_todo", "tournament_id", "status", "number"),
     Index(
@@ -332,6 +344,30 @@ worker = Table(  # who has been heard of lately
     _moment("started_at"),
     _moment("seen_at"),
 )
+
+pulse = Table(  # one row: how long somebody has been watching over leases
+    "pulse",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    _moment("at"),
+    Column("watched_ms", BigInteger, nullable=False),
+)
+
+incident = Table(  # what went wrong with us, not with a bot: for the operator, forgotten after a while
+    "incident",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("kind", String(30), nullable=False, index=True),
+    Column("about", String(80), nullable=False),  # a match's or a version's id
+    Column("worker", String(120)),
+    Column("text", Text),
+    _moment("at"),
+)
+
+
+def revision(db: Connection) -> str:
+    """The schema a database has."""
+    return str(db.scalar(text("SELECT version_num FROM alembic_version")))
 
 
 def migrate(settings: Settings) -> None:

@@ -74,6 +74,16 @@ def answers(url: str) -> bool:
         return False
 
 
+def clock(url: str) -> float | None:
+    """What time it is there, in seconds since 1970; None if it does not answer."""
+    try:
+        with Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1) as client:
+            seconds, micros = client.time()
+            return float(seconds) + float(micros) / 1e6
+    except (RedisError, OSError):
+        return None
+
+
 def _chosen(path: Path) -> Path:
     if not os.access(path, os.X_OK) or path.is_dir():
         raise ServerUnavailable(f"RAGE_VALKEY_SERVER names {path}, which is not a program.")

@@ -16,7 +16,8 @@ from service.jobs import CeleryQueue, Job, Queue
 from service.settings import Settings
 
 log = structlog.get_logger(__name__)
-BUSY_SECONDS = 30
+PATIENT, HASTY = 30.0, 1.5  # seconds to wait for the database: a worker has time, who asks over HTTP has not
+FULL = ("disk is full", "No space left")
 
 
 @dataclass(slots=True)
@@ -44,12 +45,20 @@ class Arena:
 
     @classmethod
     def open(
-        cls, settings: Settings, queue: Queue | None = None, clock: Callable[[], datetime] | None = None
+        cls,
+        settings: Settings,
+        queue: Queue | None = None,
+        clock: Callable[[], datetime] | None = None,
+        *,
+        patience: float = PATIENT,
     ) -> "Arena":
-        """Opens nothing yet: connections are made when they are needed."""
+        """Opens nothing yet: connections are made when they are needed.
+
+        `patience`: seconds to wait for a database that is busy or away.
+        """
         return cls(
             settings,
-            engine(settings.database_url),
+            engine(settings.database_url, patience),
             CeleryQueue.of(settings) if queue is None else queue,
             clock or (lambda: datetime.now(UTC)),
         )
@@ -64,9 +73,11 @@ class Arena:
             self.queue.send(job)
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """A consistent look at the database."""
+    def read(self, *, steady: bool = False) -> Iterator[Connection]:
+        """A look at the database; `steady`: every query sees one moment, whatever is written meanwhile."""
         with _translated(), self.database.connect() as connection:
+            if steady and connection.dialect.name == "postgresql":  # SQLite does so anyway
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     def close(self) -> None:
@@ -75,13 +86,21 @@ class Arena:
         self.queue.close()
 
 
-def engine(url: str) -> Engine:
+def engine(url: str, patience: float = PATIENT) -> Engine:
     """An engine for SQLite (write-ahead log, writers queue up) or PostgreSQL."""
     if url.startswith("postgresql://"):
         url = url.replace("postgresql://", "postgresql+psycopg://", 1)
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20, pool_timeout=5)
-    made = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_size=10, max_overflow=100)
+        limits = {"connect_timeout": 2, "options": f"-c lock_timeout={int(1000 * patience)}"}
+        return create_engine(
+            url,
+            connect_args=limits,
+            pool_pre_ping=True,
+            pool_size=10,
+            max_overflow=20,
+            pool_timeout=min(patience, 5.0),
+        )
+    made = create_engine(url, connect_args={"timeout": patience}, pool_size=10, max_overflow=100)
     event.listen(made, "connect", _tune)
     event.listen(made, "begin", _begin)
     return made
@@ -104,7 +123,10 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except (OperationalError, TimeoutError) as error:
-        log.error("database_away", error=str(error).splitlines()[0])
+        said = str(error).splitlines()[0]
+        log.error("database_away", error=said)
+        if any(sign in said for sign in FULL):
+            raise Unavailable("the disk under the database is full; the operator must make room") from error
         raise Unavailable("the database cannot be reached; try again") from error
     except DBAPIError as error:
         if not error.connection_invalidated:

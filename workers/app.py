@@ -4,12 +4,17 @@ import os
 from typing import Any
 
 from billiard.process import current_process
-from celery.signals import setup_logging, worker_process_init, worker_process_shutdown
+from celery.signals import (
+    setup_logging,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_shutting_down,
+)
 
 from service import log
 from service.jobs import celery_app
 from service.settings import Settings
-from workers import workshop
+from workers import stopping, workshop
 
 settings = Settings.from_environment(os.environ)
 app = celery_app(settings)
@@ -30,6 +35,12 @@ def _open(**_: Any) -> None:
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[number % len(cores)]})
     workshop.open_for_matches(settings, number)
+
+
+@worker_shutting_down.connect
+def _stop(**_: Any) -> None:
+    """In the worker's own process: its children claim no more."""
+    stopping.tell_everybody()
 
 
 @worker_process_shutdown.connect

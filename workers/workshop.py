@@ -4,6 +4,7 @@ Opened once a process, after the fork; it tells the database every few seconds t
 """
 
 import os
+import secrets
 import socket
 import threading
 from collections import OrderedDict
@@ -11,23 +12,28 @@ from typing import Any
 
 import structlog
 
-from service import bots, presence
+from service import bots, leases, presence, trials
 from service.errors import ServiceError
 from service.settings import Settings
 from service.work import Arena
 from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
+from workers.spool import Spool
 
 log = structlog.get_logger(__name__)
 TELL_SECONDS = 5.0
 CODES_KEPT = 64 << 20  # bytes
+BIRTH = secrets.token_hex(4)  # of the worker: made before it forks, so all its processes have the same
 
 
 class Workshop:
-    """One process's tools. `name` is unique among all workers."""
+    """One process's tools. `name` is unique among all workers; `place` is its process's in the worker."""
 
     def __init__(self, settings: Settings, number: int) -> None:
-        self.name = f"{socket.gethostname()}-{os.getpid()}-{number}"
+        self.place = f"{socket.gethostname()}-{BIRTH}-{number}"
+        self.name = f"{self.place}-{os.getpid()}"
         self.arena = Arena.open(settings)
+        self.spool = Spool(settings.data_dir / "spool")
+        self._heir = False
         self._sandbox: Sandbox | None = None
         self._probing = threading.Lock()
         self._codes: OrderedDict[str, BotCode] = OrderedDict()
@@ -61,6 +67,13 @@ class Workshop:
                 )
             return self._sandbox
 
+    def forget_sandbox(self) -> None:
+        """Have it tried out anew before it is used again."""
+        with self._probing:
+            if self._sandbox is not None:
+                self._sandbox.close()
+            self._sandbox = None
+
     def code(self, version_id: str) -> BotCode:
         """A version's code; versions never change, so what was fetched is kept."""
         known = self._codes.pop(version_id, None)
@@ -72,11 +85,20 @@ class Workshop:
     def _tell(self) -> None:
         while True:
             try:
+                self._put_in_order()
                 presence.here(self.arena, self.name, *self._state())
             except Exception as error:  # whatever it is, the next try may go better
                 log.warning("presence_not_told", error=str(error))
             if self._closing.wait(TELL_SECONDS):
                 return
+
+    def _put_in_order(self) -> None:
+        """What others on this machine played and could not give in; then what our predecessor held."""
+        self.spool.deliver(lambda sheet: leases.give_in(self.arena, sheet, worker=self.name))
+        if not self._heir:
+            for verb in (leases.inherit, trials.inherit):
+                verb(self.arena, self.place, self.name)
+            self._heir = True
 
     def _state(self) -> tuple[str | None, dict[str, Any]]:
         try:

@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, Outcome, play
-from service import accounts, bots, leases, tables
+from service import accounts, bots, leases, reap, tables
 from service.accounts import Account
 from service.jobs import InlineQueue
 from service.leases import Assignment, Spent
@@ -71,6 +71,20 @@ def arena(database_url: str, tmp_path: Path, clock: Clock) -> Iterator[Arena]:
     opened = Arena.open(settings, InlineQueue(), clock)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def pass_time(arena: Arena, clock: Clock) -> Callable[[float], int]:
+    """Lets time pass under the eyes of the reaper; how many matches it took back."""
+
+    def do(seconds: float) -> int:
+        returned, step = reap.reap(arena).returned, arena.settings.reap_seconds
+        for _ in range(int(seconds / step) + 1):
+            clock.turn(step)
+            returned += reap.reap(arena).returned
+        return returned
+
+    return do
 
 
 @pytest.fixture
@@ -135,3 +149,23 @@ def play_all(finish: Callable[..., tuple[bool, Assignment | None]]) -> Callable[
         return count
 
     return do
+
+
+class Submitted:
+    """Makes bots that are to be checked."""
+
+    def __init__(self, arena: Arena, author: Account) -> None:
+        self.arena, self.author, self.count = arena, author, 0
+
+    def __call__(self) -> str:
+        self.count += 1
+        made = bots.submit(self.arena, self.author, name=f"new {self.count}", filename="b.py", content=BOT)
+        return made.id
+
+    def version(self, bot_id: str) -> bots.Version:
+        return bots.version(self.arena, self.author, bot_id, 1)
+
+
+@pytest.fixture
+def submitted(arena: Arena, author: Account) -> Submitted:
+    return Submitted(arena, author)

@@ -75,7 +75,7 @@ def test_a_rating_takes_back_what_no_longer_counts(
     rankings.settle(arena, made)
     assert rankings.rankings(arena, rules=pool(arena)).matches == 3
     tournaments.resume(arena, author, made)
-    for _ in range(leases.MOST_ATTEMPTS):
+    for _ in range(leases.ENOUGH // leases.ALONE):
         held = leases.claim(arena, "w")
         assert held is not None
         leases.give_back(arena, held, "fire")

@@ -116,13 +116,12 @@ def test_the_order_of_finishing_changes_neither_standings_nor_ratings(
 
 
 def test_a_late_result_of_a_lost_lease_is_refused(
-    arena: Arena, author: Account, ready_bots: Ready, clock: Clock, finish: Finish
+    arena: Arena, author: Account, ready_bots: Ready, pass_time: Callable[[float], int], finish: Finish
 ) -> None:
     tournaments.create(arena, author, spec(ready_bots(4)))
     slow = leases.claim(arena, "slow")
     assert slow is not None
-    clock.turn(arena.settings.lease_seconds + 1)
-    assert reap.reap(arena).returned == 1
+    assert pass_time(arena.settings.lease_seconds) == 1
     quick = leases.claim(arena, "quick")
     assert quick is not None
     assert (quick.number, quick.attempt) == (slow.number, 2)
