@@ -142,6 +142,7 @@ def celery_settings(settings: Settings) -> dict[str, Any]:
         "worker_max_tasks_per_child": 2000,
         "worker_max_memory_per_child": 400_000,  # kB
         "worker_send_task_events": False,
+        "worker_enable_remote_control": False,  # its listener may wait for ever after a broker's restart
         "worker_hijack_root_logger": False,
         "task_serializer": "json",
         "accept_content": ["json"],
