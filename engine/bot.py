@@ -30,16 +30,17 @@ def main() -> None:
     """Play one match over the standard streams; the first argument is the file name to show in tracebacks."""
     questions, answers = _private_streams()
     name = sys.argv[1] if len(sys.argv) > 1 else SOURCE
+    place = os.path.abspath(SOURCE)  # wherever the author's code goes
     sys.argv[:] = [name]
     _show_refused_calls()
     try:
-        _serve(questions, answers, name)
+        _serve(questions, answers, name, place)
     except AuthorError as error:
         _leave(f"{name}: {error}\n", 1)
     except SystemExit as leaving:
         _exit(leaving.code)
     except BaseException as error:
-        _leave(_authors_traceback(error, name), 1)
+        _leave(_authors_traceback(error, name, place), 1)
     _leave("", 0)
 
 
@@ -52,13 +53,13 @@ def load(text: bytes, name: str) -> Author:
     return Author.of(module)
 
 
-def _serve(questions: BinaryIO, answers: int, name: str) -> None:
+def _serve(questions: BinaryIO, answers: int, name: str, place: str) -> None:
     start = lines.read(questions.readline() or b"null")
     if start is None:
         return
     mirror = Mirror(start)
     random.seed(start["seed"])
-    author = load(_source(), name)
+    author = load(_source(place), name)
     author.start({key: value for key, value in start.items() if key not in ("type", "protocol")})
     _say(answers, {"ready": True, "mode": "delta"})
     for line in questions:
@@ -79,8 +80,8 @@ def _view(message: Mapping[str, Any], mirror: Mirror) -> dict[str, Any]:
     return view
 
 
-def _source() -> bytes:
-    with open(SOURCE, "rb") as file:
+def _source(place: str) -> bytes:
+    with open(place, "rb") as file:
         return file.read()
 
 
@@ -109,12 +110,12 @@ def _show_refused_calls() -> None:
         faulthandler.register(asked, all_threads=False, chain=ends)
 
 
-def _authors_traceback(error: BaseException, name: str) -> str:
+def _authors_traceback(error: BaseException, name: str, place: str) -> str:
     """The traceback from the author's first line on, with their source lines, as at home."""
     import linecache
     import traceback
 
-    text = _source()
+    text = _source(place)
     lines = text.decode(errors="replace").splitlines(keepends=True)
     linecache.cache[name] = (len(text), None, lines, name)
     trace = error.__traceback__

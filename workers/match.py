@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from engine.rules import RuleSet
 from engine.table import Outcome, play
 from service.limits import Limits
-from workers.company import Company
+from workers.neighbours import Neighbours
 from workers.player import MS, SandboxPlayer
 from workers.sandbox import BotCode, MatchVoid, Sandbox
 from workers.together import ask_all
@@ -104,13 +104,13 @@ def _once(
     patient: bool,
 ) -> Played:
     players: list[SandboxPlayer] = []
-    company = Company()
+    neighbours = Neighbours()
     backstop = _cpu_seconds(rules, len(bots), limits)
     with ExitStack() as stack:
         for slot, bot in enumerate(bots):  # all at once, so that they start side by side
             running = sandbox.launch(bot, limits, slot=slot, cpu_seconds=backstop)
             stack.callback(running.stop)
-            players.append(SandboxPlayer(running, limits, patient=patient, company=company))
+            players.append(SandboxPlayer(running, limits, patient=patient, neighbours=neighbours))
         outcome = play(
             rules,
             players,

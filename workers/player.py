@@ -15,8 +15,8 @@ import orjson
 from engine.table import FaultKind, PlayerFault, Question
 from service.limits import Limits
 from workers import answers, verdict
-from workers.company import Company
 from workers.log import Log
+from workers.neighbours import Neighbours
 from workers.pressure import Mark, host_was_late, starved
 from workers.sandbox import Ending, MatchVoid, Running, SandboxError
 from workers.wire import Closed, Flooded, Overlong, Wire
@@ -50,7 +50,7 @@ class Spent:
 class SandboxPlayer:
     """An `engine.table.Player`. `patient`: its clock stands still while the machine keeps it waiting.
 
-    A late machine voids the match in any case. `company`: the other seats that share its core.
+    A late machine voids the match in any case. `neighbours`: the other seats that share its core.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class SandboxPlayer:
         limits: Limits,
         *,
         patient: bool = False,
-        company: Company | None = None,
+        neighbours: Neighbours | None = None,
     ) -> None:
         self.log = Log()
         self.spent = Spent()
@@ -67,8 +67,8 @@ class SandboxPlayer:
         self._running = running
         self._limits = limits
         self._patient = patient
-        self._company = company or Company()
-        self._company.join(self)
+        self._neighbours = neighbours or Neighbours()
+        self._neighbours.join(self)
         self._wire = Wire(running, self.log)
         self._delta = False
         self._late: set[int] = set()
@@ -245,7 +245,7 @@ class SandboxPlayer:
                 if self._running.silent() and (line := self._wire.line(0.0)) is None:
                     self._ended()
                 self._check_start_cpu() if not asked else self._check_cpu(asked, self._running.cpu_ns())
-                self._company.watch(self)
+                self._neighbours.watch(self)
                 now = self._mark()
                 first = first or now
                 end = begin + (wall_ms * MS + self._held_up(first, now, wall_ms)) / 1e9
@@ -261,7 +261,7 @@ class SandboxPlayer:
         return line
 
     def _mark(self) -> Mark:
-        return Mark.of(self._running, self._company.used_by_others(self))
+        return Mark.of(self._running, self._neighbours.used_by_others(self))
 
     def _held_up(self, since: Mark, now: Mark, wall_ms: int) -> int:
         """Nanoseconds in which its neighbours, or for a patient clock anybody, kept it from computing."""

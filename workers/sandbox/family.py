@@ -257,9 +257,9 @@ class Nursery:
 def entered(bwrap: list[str], lines: list[str], group: Group | None, uid: int) -> list[str]:
     """The command that goes into the seat's groups, then becomes the seat's user, then bubblewrap."""
     lines = ["echo 1000 > /proc/self/oom_score_adj", *lines]
-    if os.getuid() != 0:
-        return ["/bin/sh", "-ec", "\n".join([*lines, f"exec {shlex.join(bwrap)}"])]
     joins = [f"echo 0 > {shlex.quote(path)}" for path in (group.joins() if group else [])]
+    if os.getuid() != 0:
+        return ["/bin/sh", "-ec", "\n".join([*joins, *lines, f"exec {shlex.join(bwrap)}"])]
     drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--pdeathsig=KILL", "--"]
     return ["/bin/sh", "-ec", "\n".join([*joins, *lines, f"exec {shlex.join([*drop, *bwrap])}"])]
 

@@ -97,6 +97,7 @@ def _narrow(rules: Any, seccomp: Any) -> None:
     )
     for operation in policy.FUTEX_WAITS:
         _rule(rules, seccomp.ALLOW, "futex", argument(1, equal, operation))
+    _rule(rules, seccomp.ALLOW, "madvise", argument(2, seccomp.NE, policy.MERGEABLE))
     # only reading limits, and lowering one's own: hard limits stand
     _rule(rules, seccomp.ALLOW, "prlimit64", argument(0, equal, 0))
 

@@ -6,6 +6,8 @@ A seat's group is made for one launch and removed with it. Directories are flat 
 
 import contextlib
 import os
+import shlex
+import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +17,8 @@ from workers.sandbox.errors import SandboxError
 
 MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
+ASIDE = "rage-service"  # where our own processes go, if they are in the way
+ROUNDS = 100
 SPENT_WITH = 0.95  # of the memory limit: a kill below it was the host's doing
 
 
@@ -70,8 +74,8 @@ class Group:
         refused = _field(_read(self.pids / "pids.events"), "max")
         if self.version == 2:
             events = _read(self.memory / "memory.events")
-            peak = int(_read(self.memory / "memory.peak") or 0)
-            return Seen(peak, _field(events, "oom_kill"), refused, _field(events, "max"))
+            peak = int(_read(self.memory / "memory.peak") or 0)  # before Linux 5.19 nobody says
+            return Seen(peak, _field(events, "oom_kill"), refused, _field(events, "oom"))
         killed = _field(_read(self.memory / "memory.oom_control"), "oom_kill")
         peak = int(_read(self.memory / "memory.max_usage_in_bytes") or 0)
         limit = int(_read(self.memory / "memory.limit_in_bytes") or 0)
@@ -180,6 +184,9 @@ def remove(folder: Path, *, seconds: float = 2.0) -> bool:
 
 
 def _kill(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # version 2 ends all at once, whatever they are about to start
+        _write(folder / "cgroup.kill", 1)
+        return
     for line in _read(folder / "cgroup.procs").split():
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if int(line) > 1 and int(line) != os.getpid():
@@ -191,26 +198,53 @@ def _parent(point: Path, own: str) -> Path | None:
 
 
 def _unified(point: Path, own: str) -> Path | None:
-    """Under v2 a group that holds processes cannot hand out controllers: our own, its parent, or the top."""
+    """Under v2 a group that holds processes cannot hand out controllers: our own, its parent, or the top.
+
+    Where only our own was handed to us (a container's, a unit's with Delegate=yes) its processes move aside.
+    """
     here = point / own.lstrip("/")
     for folder in (here, here.parent, point):
         if folder.is_relative_to(point) and _hands_out(folder) and _can_make(folder):
             return folder
-    return None
+    top = here if here.is_dir() else point
+    return top if _move_aside(top) and _hands_out(top) and _can_make(top) else None
 
 
 def _hands_out(folder: Path) -> bool:
     control = folder / "cgroup.subtree_control"
-    with contextlib.suppress(OSError):
-        _write(control, "+memory +pids")
+    if not {"memory", "pids"} <= set(_read(control).split()):
+        with contextlib.suppress(OSError):
+            _write(control, "+memory +pids")
     return {"memory", "pids"} <= set(_read(control).split())
 
 
+def _move_aside(folder: Path) -> bool:
+    """Move every process of a group into one below, if the group could then hand out what we need."""
+    if not {"memory", "pids"} <= set(_read(folder / "cgroup.controllers").split()):
+        return False
+    aside = folder / ASIDE
+    try:
+        aside.mkdir(exist_ok=True)
+    except OSError:
+        return False
+    for _ in range(ROUNDS):  # what starts meanwhile is moved in the next
+        pids = _read(folder / "cgroup.procs").split()
+        if not pids:
+            return True
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                _write(aside / "cgroup.procs", pid)
+    return False
+
+
 def _can_make(folder: Path) -> bool:
+    """Whether a group can be made there and a process of ours can enter it: tried, for the rules are many."""
     trial = folder / f"rage-trial-{os.getpid()}"
+    door = trial / "cgroup.procs"
+    enter = f"echo 0 > {shlex.quote(str(door))}"
     try:
         trial.mkdir()
-        return os.access(trial / "cgroup.procs", os.W_OK)
+        return door.exists() and subprocess.call(["/bin/sh", "-c", enter], stderr=subprocess.DEVNULL) == 0
     except OSError:
         return False
     finally:

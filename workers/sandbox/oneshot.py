@@ -139,7 +139,8 @@ class OneShot(Running):
             return False
 
     def _peak(self) -> int:
-        return self.group.seen().memory_peak // 1024 if self.group else self.peak_of(self._pid())
+        counted = self.group.seen().memory_peak // 1024 if self.group else 0
+        return counted or self.peak_of(self._pid())
 
     def _group_cpu_ns(self) -> int | None:
         return self.group.cpu_ns() if self.group else None

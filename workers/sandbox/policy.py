@@ -48,7 +48,7 @@ ALLOWED = frozenset(
     fallocate fchdir fdatasync fstat fstatfs fsync ftruncate 
     get_robust_list getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer
     getpeername getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit
-    getrusage getsid getsockname getsockopt gettid gettimeofday getuid kill lseek lstat madvise
+    getrusage getsid getsockname getsockopt gettid gettimeofday getuid kill lseek lstat
     mkdir mkdirat mmap mprotect mremap msync munmap nanosleep newfstatat open openat openat2 pause
     pipe pipe2 poll ppoll pread64 preadv pselect6 pwrite64 pwritev read readlink
     readlinkat readv recvfrom rename renameat renameat2 restart_syscall rmdir rseq rt_sigaction
@@ -99,5 +99,6 @@ PRCTL_ALLOWED = [
     39,
     0x53564D41,
 ]  # dumpable?, names, read bounds, no-new-privs?, name a mapping
+MERGEABLE = 12  # advice on memory: which pages another seat has, too, could be told by the time it takes
 AF_UNIX = 1
 FIONBIO = 0x5421

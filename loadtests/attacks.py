@@ -5,7 +5,7 @@ the first legal card, just what the table plays for a bot that is out; so no att
 result.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 PREAMBLE = """
 import ctypes, fcntl, json, mmap, os, resource, signal, socket, sys, threading, time
@@ -18,6 +18,13 @@ def wire(data):
             os.write(number, data)
         except OSError:
             pass
+
+def opened(number):
+    try:
+        os.fstat(number)
+        return True
+    except OSError:
+        return False
 """
 
 PLAY = """
@@ -54,16 +61,19 @@ class Attack:
     body: str
     kinds: str
     out: bool | None = None
+    at_start: bool = False
 
     @property
     def source(self) -> str:
         """The whole bot."""
         lines = "\n".join("    " + line for line in self.body.strip().splitlines())
+        if self.at_start:
+            return f"{PREAMBLE}\nif True:\n{lines}\n{PLAY}".replace("attack()", "None")
         return f"{PREAMBLE}\ndef attack():\n{lines}\n{PLAY}"
 
     def allows(self, kinds: set[str], mode: str = "A") -> bool:
         """Whether these faults, and no others, are what should come of it."""
-        expected = MODE_C.get(self.name, self.kinds) if mode == "C" else self.kinds
+        expected = BY_MODE.get(mode, {}).get(self.name, self.kinds)
         return kinds <= set(expected.split()) and bool(kinds or "-" in expected)
 
 
@@ -208,27 +218,134 @@ ATTACKS = [
     ),
     Attack("lift the memory limit", "resource.setrlimit(resource.RLIMIT_AS, (-1, -1))", "crash escape", True),
     Attack("lift its filter", "assert libc.prctl(22, 1, 0, 0, 0) == -1", "-"),
+    # more of the kernel
+    Attack("call by the other numbers", "assert libc.syscall(0x40000000 + 41, 2, 1, 0) == -1", "escape -"),
+    Attack("fork by its other name", "libc.syscall(58)", "escape", True),
+    Attack("program without a file", "assert libc.syscall(322, -1, b'', None, None, 0x1000) == -1", "-"),
+    Attack("personality", "assert libc.syscall(135, 0x0400000) == -1", "-"),
+    Attack(
+        "tell the kernel tales",
+        "for option in (1, 4, 9, 26, 35, 36, 67, 0x59616d61):\n"
+        "    assert libc.prctl(option, 0, 0, 0, 0) == -1",
+        "-",
+    ),
+    Attack("descriptor of a process", "os.pidfd_open(os.getpid())", "escape", True),
+    Attack("faults of one's own", "libc.syscall(323, 0)", "escape", True),
+    Attack("counters", "libc.syscall(298, bytes(128), 0, -1, -1, 0)", "escape", True),
+    Attack("keyring", "libc.syscall(248, b'user', b'x', b'y', 1, -2)", "escape", True),
+    Attack("set the clock", "time.clock_settime(time.CLOCK_REALTIME, 0)", "escape", True),
+    Attack("semaphore", "libc.semget(1234, 1, 0o1666)", "escape", True),
+    Attack("hold memory in place", "assert libc.mlockall(3) == -1", "-"),
+    Attack(
+        "share equal pages",
+        "page = mmap.mmap(-1, 4096)\nplace = ctypes.addressof(ctypes.c_char.from_buffer(page))\n"
+        "assert libc.madvise(ctypes.c_void_p(place), 4096, 12) == -1",
+        "-",
+    ),
+    Attack("ask what lies in memory", "assert libc.syscall(27, 0, 0, 0) == -1", "-"),
+    Attack("timer bomb", "for n in range(100_000):\n    libc.timer_create(0, None, bytes(8))", "- timeout"),
+    Attack(
+        "alarm storm",
+        "signal.signal(signal.SIGALRM, lambda *a: None)\nsignal.setitimer(signal.ITIMER_REAL, 1e-6, 1e-6)",
+        "- timeout",
+    ),
+    Attack(
+        "ignore every signal",
+        "for number in range(1, 65):\n    try:\n        signal.signal(number, signal.SIG_IGN)\n"
+        "    except (OSError, ValueError):\n        pass\ntime.sleep(600)",
+        "timeout",
+    ),
+    Attack(
+        "no CPU time of its own",
+        "resource.setrlimit(resource.RLIMIT_CPU, (0, 0))\nwhile 1: pass",
+        "timeout crash",
+    ),
+    Attack(
+        "recursion without a limit",
+        "sys.setrecursionlimit(10**9)\ndef f():\n    f()\nf()",
+        "crash memory timeout",
+    ),
+    Attack(
+        "map beyond the end",
+        "with open('/tmp/x', 'w+b') as f:\n    f.truncate(4096)\n    page = mmap.mmap(f.fileno(), 4096)\n"
+        "    f.truncate(0)\n    page[0]",
+        "crash",
+        True,
+    ),
+    Attack(
+        "huge environment", "os.execve('/usr/bin/python3', ['x'], {'X' * 99: 'x' * 2_000_000})", "crash", True
+    ),
+    # more sockets
+    *(
+        Attack(name, f"socket.socket({family}, socket.SOCK_DGRAM)", "escape", True)
+        for name, family in (("to the machine below", 40), ("raw packets", 17), ("crypto", 38), ("IPv6", 10))
+    ),
+    Attack(
+        "descriptors in flight",
+        "a, b = socket.socketpair()\nsocket.send_fds(a, [b'x'], [0])",
+        "escape crash",
+        True,
+    ),
+    # more files
+    *(
+        Attack(f"read {path}", f"print(open({path!r}, 'rb').read(64))", "crash", True)
+        for path in (
+            "/proc/self/mem",
+            "/proc/1/environ",
+            "/dev/kmsg",
+            "/dev/mem",
+            "/sys/kernel/notes",
+            "../../etc/shadow",
+        )
+    ),
+    Attack("write into shared memory", "open('/dev/shm/x', 'w')", "crash", True),
+    Attack("terminal", "open('/dev/ptmx', 'r+b', buffering=0)", "crash", True),
+    Attack(
+        "deep folders", "os.chdir('/tmp')\nwhile True:\n    os.mkdir('d')\n    os.chdir('d')", "escape", True
+    ),
+    Attack("pipe bomb", "held = []\nwhile True:\n    held.append(os.pipe())", "escape", True),
+    Attack("import the service", "import service.settings", "crash", True),
+    Attack(
+        "what the parent left",
+        "import gc\nfor each in gc.get_objects():\n"
+        "    if type(each).__name__ == 'socket' and each.fileno() >= 0:\n"
+        "        raise SystemExit('a socket')\n"
+        "for number in range(5, 1024):\n    assert not opened(number)",
+        "-",
+    ),
+    # more of the wire
+    Attack(
+        "widened pipe",
+        "for n in (3, 4):\n    fcntl.fcntl(n, 1031, 1 << 20)\nwire(b'x' * 900_000)",
+        "flood garbage",
+    ),
+    Attack("narrowed pipe", "for n in (3, 4):\n    fcntl.fcntl(n, 1031, 4096)", "-"),
+    Attack("half an answer", "wire(b'{\"id\":1,')", "garbage", False),
+    Attack("half an answer and no more", "wire(b'{\"id\":1,')\ntime.sleep(600)", "timeout garbage"),
+    Attack("half a character", "return '\\ud800'", "garbage illegal", False),
+    Attack("a key twice", 'wire(b\'{"id":1,"id":2,"move":0}\\n\')', "garbage", False),
+    Attack("a move twice", 'wire(b\'{"id":1,"move":0,"move":99}\\n\')', "garbage illegal", False),
+    Attack("float id", 'wire(b\'{"id":1.0,"move":0}\\n\')', "garbage", False),
+    Attack("endless id", 'wire(b\'{"id":1\' + b"0" * 3000 + b\',"move":0}\\n\')', "garbage", False),
+    Attack("other encoding", "wire('{\"id\":1,\"move\":0}\\n'.encode('utf-16'))", "garbage"),
+    Attack("NUL bytes", "wire(bytes(100) + b'\\n')", "garbage", False),
+    Attack("close the answers", "for n in (1, 3, 4):\n    os.close(n)\ntime.sleep(600)", "crash", True),
+    Attack("take the next question", "os.read(3, 1)", "timeout crash"),
+    Attack("mend the SDK", "import engine.bot\nengine.bot._say = lambda *a: None", "timeout"),
+    Attack("bytes for a log", "os.write(2, bytes(range(256)) * 99)", "-"),
     Attack("forged log", "print('\\x1b[2J<script>alert(1)</script>', file=sys.stderr)", "-"),
 ]
 
-MODE_C = {
+NO_SCRATCH = ("fill the disk", "one huge file", "fill the inodes", "set-uid", "record lock", "deep folders")
+NO_NAMESPACE = ("kill process 1", "kill a host process", "ponder on others' time")
+BY_MODE = {
+    "B": dict.fromkeys(NO_SCRATCH, "crash"),
     # other processes are there, and refused by name; threads are refused
-    **dict.fromkeys(("kill process 1", "kill a host process", "ponder on others' time"), "escape"),
-    # there is no scratch space
-    **dict.fromkeys(("fill the disk", "one huge file", "fill the inodes", "set-uid", "record lock"), "crash"),
+    "C": {**dict.fromkeys(NO_SCRATCH, "crash"), **dict.fromkeys(NO_NAMESPACE, "escape")},
 }
-"""What comes of an attack without namespaces, where that differs."""
+"""What comes of an attack without a scratch space or a namespace, where that differs."""
 
-OPENED = """
-def opened(number):
-    try:
-        os.fstat(number)
-        return True
-    except OSError:
-        return False
-"""
-
-AT_START = [
+_AT_START = [
     Attack("slow import", "time.sleep(600)", "start", True),
     Attack("busy import", "while True:\n    pass", "start", True),
     Attack("flooding import", "while True:\n    print('x' * 100_000)", "flood", True),
@@ -240,3 +357,4 @@ AT_START = [
     Attack("wrong hello", "wire(b'{\"ready\":1}\\n')", "start", True),
     Attack("no hello", "wire(b'\\xff\\n')", "start", True),
 ]
+AT_START = [replace(attack, at_start=True) for attack in _AT_START]

@@ -18,7 +18,7 @@ class Clocked(Protocol):
         """End it if it used more than it may, and it is nobody's turn to tell it so."""
 
 
-class Company:
+class Neighbours:
     """All seats of a match. For several threads: with secret bids every seat waits in one of its own."""
 
     def __init__(self) -> None:

@@ -1,0 +1,137 @@
+"""Hostile archives: each must be refused before anything of it is unpacked, with the entry's name."""
+
+import io
+import stat
+import struct
+import warnings
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+RUN = b'run = ["python", "main.py"]\n'
+CENTRAL, LOCAL = b"PK\x01\x02", b"PK\x03\x04"
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """`reason` is what the refusal must say."""
+
+    name: str
+    content: Callable[[], bytes]
+    reason: str
+
+
+def pack(
+    *files: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED, toml: bytes = RUN
+) -> bytes:
+    """An archive of a bot.toml, a main.py and more."""
+    data = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(data, "w", method) as archive:
+        warnings.simplefilter("ignore")  # a name given twice on purpose
+        for name, content in (("bot.toml", toml), ("main.py", b"print()\n"), *files):
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def entry(name: str, mode: int = 0) -> zipfile.ZipInfo:
+    """An entry of that name and Unix mode."""
+    made = zipfile.ZipInfo(name)
+    made.external_attr = mode << 16
+    return made
+
+
+def _with(name: str, mode: int = 0) -> Callable[[], bytes]:
+    return lambda: pack((entry(name, mode), b"x"))
+
+
+def _patched(packed: bytes, offset: int, value: bytes) -> bytes:
+    """The last entry of the directory with other bytes there."""
+    place = packed.rindex(CENTRAL) + offset
+    return packed[:place] + value + packed[place + len(value) :]
+
+
+def _overlapping() -> bytes:
+    packed = pack(("first.bin", b"1" * 50), ("other.bin", b"2" * 50), method=zipfile.ZIP_STORED)
+    first = packed.rindex(CENTRAL, 0, packed.rindex(CENTRAL))
+    return _patched(packed, 42, packed[first + 42 : first + 46])
+
+
+def _wrong_sum() -> bytes:
+    packed = pack(("data.bin", b"unmistakable"), method=zipfile.ZIP_STORED)
+    return packed.replace(b"unmistakable", b"Unmistakable", 1)
+
+
+def _two_names() -> bytes:
+    """The entry's own head names another file than the directory does."""
+    packed = pack(("alibi.txt", b"x"))
+    return packed.replace(b"alibi.txt", b"../up.txt", 1)
+
+
+def _bomb_of_bombs() -> bytes:
+    """Many entries of little each, unpacking to far too much together."""
+    return pack(*((f"{number}.bin", bytes(MIB)) for number in range(60)))
+
+
+HOSTILE = [
+    *(
+        Archive(name, _with(path, mode), reason)
+        for name, path, mode, reason in (
+            ("up and out", "../up.py", 0, "../up.py: not a plain relative path"),
+            ("down, up and out", "a/../../up.py", 0, "a/../../up.py: not a plain"),
+            ("absolute path", "/etc/passwd", 0, "/etc/passwd: not a plain"),
+            ("empty part", "a//b", 0, "a//b: not a plain"),
+            ("dot", "./a", 0, "./a: not a plain"),
+            ("backslashes", "..\\..\\up.py", 0, "..\\..\\up.py: not a plain"),
+            ("drive", "C:/x.py", 0, "C:/x.py: not a plain"),
+            ("stream", "x.py:hidden", 0, "x.py:hidden: not a plain"),
+            ("bell", "bell\a.py", 0, "bell?.py: control characters"),
+            ("turned text", "gnp\u202e.py", 0, "gnp?.py: control characters"),
+            ("long name", "n" * 300, 0, "name too long"),
+            ("deep path", "/".join(["deep"] * 200), 0, "name too long"),
+            ("link", "link", stat.S_IFLNK | 0o777, "link: a link or device"),
+            ("pipe", "pipe", stat.S_IFIFO | 0o644, "pipe: a link or device"),
+            ("disk", "disk", stat.S_IFBLK | 0o644, "disk: a link or device"),
+            ("terminal", "tty", stat.S_IFCHR | 0o644, "tty: a link or device"),
+            ("socket", "socket", stat.S_IFSOCK | 0o644, "socket: a link or device"),
+            (
+                "folder that is a file",
+                "folder",
+                stat.S_IFDIR | 0o755,
+                "folder: says it is a file and a folder",
+            ),
+            ("same name twice", "main.py", 0, "main.py: twice"),
+            ("same name but for case", "Main.py", 0, "Main.py: differs from main.py only by case"),
+            ("file as a folder, by case", "MAIN.PY/x", 0, "a file and a folder at once"),
+            ("file as a folder", "main.py/x", 0, "main.py: a file and a folder at once"),
+        )
+    ),
+    Archive(
+        "same name but for accents", lambda: pack(("é.txt", b"1"), ("e\u0301.txt", b"2")), "only by case"
+    ),
+    Archive("too many files", lambda: pack(*((f"{n}.txt", b"") for n in range(1_999))), "2,001 entries"),
+    Archive("bomb", lambda: pack(("bomb.bin", bytes(50 * MIB))), "bomb.bin: "),
+    Archive("bomb in parts", _bomb_of_bombs, "unpacked in all"),
+    Archive(
+        "size that lies",
+        lambda: _patched(pack(("bomb.bin", bytes(MIB))), 24, struct.pack("<I", 10)),
+        "bomb.bin: broken",
+    ),
+    Archive("wrong checksum", _wrong_sum, "data.bin: broken: Bad CRC-32"),
+    Archive("cut off", lambda: pack(("data.bin", bytes(9_999)))[:-30], "not a readable zip"),
+    Archive("encrypted", lambda: _patched(pack(("secret.bin", b"x")), 8, b"\x01"), "secret.bin: encrypted"),
+    *(
+        Archive(name, partial(pack, method=method), "packed by a method other than")
+        for name, method in (("bzip2", zipfile.ZIP_BZIP2), ("LZMA", zipfile.ZIP_LZMA))
+    ),
+    Archive("entries that share bytes", _overlapping, "shares its bytes"),
+    Archive("two names for one entry", _two_names, "alibi.txt: broken"),
+    Archive("no zip at all", lambda: b"PK" + bytes(100), "not a readable zip"),
+    Archive("program of the host", partial(pack, toml=b'run = ["/bin/sh"]'), 'run starts with "/bin/sh"'),
+    Archive(
+        "script out of the archive", partial(pack, toml=b'run = ["python", "../x.py"]'), "not in the archive"
+    ),
+    Archive("nested without end", partial(pack, toml=b"a=" + b"[" * 2000), "bot.toml: "),
+    Archive("endless bot.toml", partial(pack, toml=b"a=[" + b"1," * 5000 + b"]"), "at most 4 KiB"),
+]
