@@ -34,10 +34,10 @@ BY_KIND = {
     FaultKind.ILLEGAL: "strict wire",
     FaultKind.GARBAGE: "strict wire",
     FaultKind.FLOOD: "output allowance",
-    FaultKind.TIMEOUT: "clocks",
+    FaultKind.START: "strict wire",
 }
 SIGNS = (  # in what the fault or the log says, in this order
-    ("not allowed: PermissionError: [Errno 1]", "system call filter"),
+    ("PermissionError: [Errno 1]", "system call filter"),
     ("system call that is not allowed", "system call filter"),
     ("processes or threads", "process limit"),
     ("scratch space or files", "scratch limits"),
@@ -100,10 +100,10 @@ def _tried(mode: str, attacks: list[Attack], ground: Ground) -> Iterator[tuple[A
 
 
 def _cell(tried: Tried, found: list[str]) -> str:
-    """Fault kinds, what stopped it, what was left behind."""
+    """Fault kinds, what stopped it, what was left behind if anything was."""
     kinds = ", ".join(dict.fromkeys(str(fault.kind) for fault in tried.faults)) or "no fault"
-    left = "nothing left" if not tried.left else f"LEFT {tried.left}"
-    return f"{kinds}; {_layer(tried)}; {'BREACH' if found else left}"
+    left = "" if not tried.left else f"; LEFT {tried.left}"
+    return f"{kinds}: {_layer(tried)}{left}{'; BREACH' if found else ''}"
 
 
 def _layer(tried: Tried) -> str:
@@ -120,7 +120,7 @@ def _stopped_by(fault: Fault, played: Played) -> str:
     layer = next((layer for sign, layer in SIGNS if sign in said_all), None)
     if layer == "permissions":
         return "Landlock" if played.mode == "C" else "file permissions"
-    return layer or BY_KIND.get(fault.kind, "a process of its own: it ended itself")
+    return layer or BY_KIND.get(fault.kind, "it ended itself")
 
 
 def _refusal(content: bytes) -> str:

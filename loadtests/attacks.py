@@ -109,7 +109,7 @@ ATTACKS = [
         True,
     ),
     Attack(
-        "memory behind a guard", "while True:\n    x = mmap.mmap(-1, 10**9)\n    x[0] = 1", "memory crash"
+        "memory behind a guard", "while True:\n    x = mmap.mmap(-1, 10**9)\n    x[0] = 1", "memory", True
     ),
     # time
     Attack("endless loop", "while True:\n    pass", "timeout"),

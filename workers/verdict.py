@@ -9,6 +9,7 @@ from workers.sandbox import Ending
 
 REFUSED_CALL = re.compile(r"PermissionError: \[Errno 1\]")
 REFUSED_SPACE = re.compile(r"OSError: \[Errno (24|27|28|122)\]")
+NO_MEMORY = re.compile(r"(\w+\.)*(_ArrayMemoryError|MemoryError)\b|OSError: \[Errno 12\]")
 REFUSED_THREAD = "can't start new thread"
 BY_SIGNAL = {
     signal.SIGSYS: (
@@ -23,7 +24,7 @@ BY_SIGNAL = {
 def of_ending(ending: Ending, log: Log) -> tuple[FaultKind, str]:
     """The kind of fault and a sentence, for a bot that ended by itself."""
     last = log.last_line()
-    if ending.out_of_memory or last == "MemoryError" or last.startswith("MemoryError:"):
+    if ending.out_of_memory or (ending.status == 1 and NO_MEMORY.match(last)):
         return FaultKind.MEMORY, "used more memory than allowed"
     if ending.signal in BY_SIGNAL:
         return BY_SIGNAL[signal.Signals(ending.signal)]

@@ -25,18 +25,30 @@ def quiet(table) -> Played:
     return table()
 
 
+OTHERS = ("one_shot", "locked")
+
+
+def everywhere() -> Iterator[object]:
+    """Every attack with every launcher; day by day with the usual one and, in turn, one of the others."""
+    for number, attack in enumerate(attacks.ATTACKS):
+        usual = ("sandbox", OTHERS[number % 2])
+        for launcher in ("sandbox", *OTHERS):
+            marks = () if launcher in usual else (pytest.mark.slow,)
+            yield pytest.param(attack, launcher, id=f"{launcher}-{attack.name}", marks=marks)
+
+
+@pytest.mark.parametrize(("attack", "launcher"), everywhere())
+def test_an_attack_is_stopped_and_hurts_nobody_else(
+    attack: Attack, launcher: str, quiet: Played, ground: Ground, request
+) -> None:
+    tried = ground.tried(attack, request.getfixturevalue(launcher))
+    assert tried.breaches(quiet) == [], (tried.faults, tried.log)
+
+
 @pytest.fixture(params=["sandbox", "one_shot", "locked"])
 def each(request) -> Sandbox:
     """Every launcher there is."""
     return request.getfixturevalue(request.param)
-
-
-@pytest.mark.parametrize("attack", attacks.ATTACKS, ids=lambda attack: attack.name)
-def test_an_attack_is_stopped_and_hurts_nobody_else(
-    attack: Attack, each: Sandbox, quiet: Played, ground: Ground
-) -> None:
-    tried = ground.tried(attack, each)
-    assert tried.breaches(quiet) == [], (tried.faults, tried.log)
 
 
 @pytest.mark.parametrize("attack", attacks.AT_START, ids=lambda attack: attack.name)
