@@ -253,7 +253,7 @@ BREAKS = (
     Break(
         "sampled deals are equally likely",
         "sampling.py",
-        "(most and dice.random() * most >= comb(len(choices), size))",
+        "dice.random() * most >= comb(len(choices), size)",
         "False",
     ),
 )
