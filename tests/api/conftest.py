@@ -13,13 +13,17 @@ from typing import Any
 
 import pytest
 import structlog
+from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
+from api import saved
 from api.app import create_app
+from api.cli import main
+from api.client import Client
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
 from service import leases, rankings, tables, trials
@@ -339,3 +343,58 @@ def _pass(arena: Arena, version_id: str) -> None:
     good = b"raise" not in trial.code
     report = {"ready": good} if good else {"ready": False, "error": {"message": "it raised", "line": 1}}
     trials.record_check(arena, trial, ready=good, report=report)
+
+
+# The `rage` command, in this process.
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("RAGE_URL", "RAGE_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run(home: Path) -> Run:
+    def invoke(*words: str, status: int = 0, **options: Any) -> Result:
+        result = CliRunner().invoke(main, list(words), **options)
+        assert result.exit_code == status, result.output
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result
+
+    return invoke
+
+
+@pytest.fixture
+def bot(home: Path) -> Path:
+    file = home / "spy.py"
+    file.write_bytes(CODE)
+    return file
+
+
+@pytest.fixture
+def logged_in(run: Run, server: str) -> Client:
+    run("login", server, "--register", "ada in")
+    login = saved.load()
+    assert login is not None
+    return Client(login.url, login.token)
+
+
+@pytest.fixture
+def four(run: Run, logged_in: Client, arena: Arena) -> list[str]:
+    ids = [logged_in.submit(f"bot {number}", "bot.py", CODE)["id"] for number in range(4)]
+    assert isinstance(arena.queue, InlineQueue)
+    arena.queue.run()
+    return ids
+
+
+@pytest.fixture
+def prompt(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs are done as soon as they are sent."""
+    monkeypatch.setattr(
+        InlineQueue, "send", lambda self, job: job.name in self.does and self.does[job.name](*job.arguments)
+    )

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import engine
 from api import saved
@@ -27,56 +27,7 @@ CASE = {
     "moves": [1, 0, "B15", "Y0"],
 }  # fmt: skip
 Run = Callable[..., Result]
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("RAGE_URL", "RAGE_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
-
-
-@pytest.fixture
-def run() -> Run:
-    def invoke(*words: str, status: int = 0, **options: Any) -> Result:
-        result = CliRunner().invoke(main, list(words), **options)
-        assert result.exit_code == status, result.output
-        assert result.exception is None or isinstance(result.exception, SystemExit)
-        return result
-
-    return invoke
-
-
-@pytest.fixture
-def bot(home: Path) -> Path:
-    file = home / "spy.py"
-    file.write_bytes(CODE)
-    return file
-
-
-@pytest.fixture
-def logged_in(run: Run, server: str) -> Client:
-    run("login", server, "--register", "ada")
-    login = saved.load()
-    assert login is not None
-    return Client(login.url, login.token)
-
-
-@pytest.fixture
-def four(run: Run, logged_in: Client, arena: Arena) -> list[str]:
-    ids = [logged_in.submit(f"bot {number}", "bot.py", CODE)["id"] for number in range(4)]
-    assert isinstance(arena.queue, InlineQueue)
-    arena.queue.run()
-    return ids
-
-
-@pytest.fixture
-def prompt(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs are done as soon as they are sent."""
-    monkeypatch.setattr(
-        InlineQueue, "send", lambda self, job: job.name in self.does and self.does[job.name](*job.arguments)
-    )
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_a_login_is_kept_for_its_owners_eyes_only(run: Run, server: str) -> None:
@@ -93,7 +44,7 @@ def test_a_login_is_kept_for_its_owners_eyes_only(run: Run, server: str) -> None
 def test_a_login_that_is_refused_keeps_the_old_one(run: Run, server: str, logged_in: Client) -> None:
     before = saved.load()
     assert "does not know this token" in run("login", server, "--token", "rage_wrong", status=1).output
-    assert "is taken" in run("login", server, "--register", "ada", status=1).output
+    assert "is taken" in run("login", server, "--register", "ada in", status=1).output
     run("login", server, "--register", "eve", "--token", "x", status=2)
     assert saved.load() == before
 

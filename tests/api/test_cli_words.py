@@ -6,59 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from api import saved
-from api.cli import main
 from api.client import Client
-from service.jobs import InlineQueue
-from service.work import Arena
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
 Run = Callable[..., Result]
 
 
+pytestmark = pytest.mark.usefixtures("home")
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("RAGE_URL", "RAGE_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.transport.PATIENCE", 0.2)
-    return tmp_path
-
-
-@pytest.fixture
-def run() -> Run:
-    def invoke(*words: str, status: int = 0, **options: Any) -> Result:
-        result = CliRunner().invoke(main, list(words), **options)
-        assert result.exit_code == status, result.output
-        assert result.exception is None or isinstance(result.exception, SystemExit)
-        return result
-
-    return invoke
-
-
-@pytest.fixture
-def bot(home: Path) -> Path:
-    file = home / "spy.py"
-    file.write_bytes(CODE)
-    return file
-
-
-@pytest.fixture
-def ada_in(run: Run, server: str) -> Client:
-    run("login", server, "--register", "ada in")
-    login = saved.load()
-    assert login is not None
-    return Client(login.url, login.token)
-
-
-@pytest.fixture
-def prompt(monkeypatch: pytest.MonkeyPatch, arena: Arena) -> None:
-    """Jobs are done as soon as they are sent."""
-    monkeypatch.setattr(
-        InlineQueue, "send", lambda self, job: job.name in self.does and self.does[job.name](*job.arguments)
-    )
 
 
 def other(server: str, name: str = "eve") -> Client:
@@ -86,7 +47,7 @@ def test_a_login_asks_for_a_token_only_where_a_server_answers(run: Run, server: 
 
 
 def test_a_rejected_bot_shows_its_report_to_its_owner(
-    run: Run, ada_in: Client, bot: Path, prompt: None, server: str
+    run: Run, logged_in: Client, bot: Path, prompt: None, server: str
 ) -> None:
     run("submit", str(bot), "--wait", "--description", "counts")
     bot.write_text("raise ValueError\n")
@@ -107,7 +68,7 @@ def test_a_rejected_bot_shows_its_report_to_its_owner(
 
 
 def test_faults_of_a_rejected_version_point_to_its_report(
-    run: Run, ada_in: Client, bot: Path, prompt: None
+    run: Run, logged_in: Client, bot: Path, prompt: None
 ) -> None:
     run("submit", str(bot), "--wait")
     bot.write_text("raise ValueError\n")
@@ -120,38 +81,38 @@ def test_faults_of_a_rejected_version_point_to_its_report(
 
 
 def test_faults_are_those_of_the_newest_version_that_has_some(
-    run: Run, ada_in: Client, prompt: None, make_spec: Any, play_all: Callable[..., None]
+    run: Run, logged_in: Client, prompt: None, make_spec: Any, play_all: Callable[..., None]
 ) -> None:
-    ids = [ada_in.submit(f"bot {number}", "bot.py", CODE)["id"] for number in range(4)]
-    ada_in.create_tournament(**make_spec(ids, rules={"preset": "fundex", "hand_sizes": [2]}, deals=1))
+    ids = [logged_in.submit(f"bot {number}", "bot.py", CODE)["id"] for number in range(4)]
+    logged_in.create_tournament(**make_spec(ids, rules={"preset": "fundex", "hand_sizes": [2]}, deals=1))
     play_all()
-    ada_in.add_version(ids[0], "bot.py", CODE)
+    logged_in.add_version(ids[0], "bot.py", CODE)
     said = run("faults", "bot 0").output
     assert "bot 0 v2: nothing went wrong\nFaults of bot 0 v1, newest first:" in said
     assert "R99 is no card" in said
     assert run("faults", "bot 0", "2").output == "bot 0 v2: nothing went wrong\n"
 
 
-def test_another_accounts_faults_are_not_shown(run: Run, ada_in: Client, server: str) -> None:
+def test_another_accounts_faults_are_not_shown(run: Run, logged_in: Client, server: str) -> None:
     other(server).submit("hers", "bot.py", CODE)
     assert "hers is another account's bot; only eve" in run("faults", "hers", status=1).output
 
 
-def test_a_further_version_may_come_with_other_words(run: Run, ada_in: Client, bot: Path) -> None:
+def test_a_further_version_may_come_with_other_words(run: Run, logged_in: Client, bot: Path) -> None:
     first = json.loads(run("submit", str(bot), "--description", "one", "--public", "--json").stdout)
     run("submit", str(bot))
-    told = ada_in.bot(first["bot_id"])
+    told = logged_in.bot(first["bot_id"])
     assert (told["version"], told["description"], told["public_source"]) == (2, "one", True)
     run("submit", str(bot), "--description", "two", "--private")
-    told = ada_in.bot(first["bot_id"])
+    told = logged_in.bot(first["bot_id"])
     assert (told["version"], told["description"], told["public_source"]) == (3, "two", False)
 
 
-def test_a_retirement_is_asked_with_name_and_id(run: Run, ada_in: Client, bot: Path) -> None:
+def test_a_retirement_is_asked_with_name_and_id(run: Run, logged_in: Client, bot: Path) -> None:
     made = json.loads(run("submit", str(bot), "--json").stdout)
     said = run("retire", made["bot_id"], input="n\n", status=1).output
     assert f"spy ({made['bot_id']}) of ada in will enter no more tournaments" in said
-    assert ada_in.bot(made["bot_id"])["status"] == "checking"
+    assert logged_in.bot(made["bot_id"])["status"] == "checking"
     assert "is retired" in run("retire", "spy", input="y\n").output
 
 
@@ -160,21 +121,23 @@ def test_a_retirement_is_asked_with_name_and_id(run: Run, ada_in: Client, bot: P
     [("tournament", "standings"), ("tournament", "standings", "--csv"), ("tournament", "show"),
      ("tournament", "watch"), ("tournament", "start")],
 )  # fmt: skip
-def test_what_cannot_be_an_id_names_no_tournament(run: Run, ada_in: Client, words: tuple[str, ...]) -> None:
+def test_what_cannot_be_an_id_names_no_tournament(
+    run: Run, logged_in: Client, words: tuple[str, ...]
+) -> None:
     assert run(*words, "Spring cup", status=1).output == "Error: no tournament Spring cup\n"
 
 
-def test_a_match_and_a_bot_that_cannot_be_are_none(run: Run, ada_in: Client) -> None:
+def test_a_match_and_a_bot_that_cannot_be_are_none(run: Run, logged_in: Client) -> None:
     assert run("match", "show", "a/b", status=1).output == "Error: no match a/b\n"
     assert "no bot bot_a b" in run("bot", "show", "bot_a b", status=1).output
 
 
-def test_standings_come_in_one_form(run: Run, ada_in: Client) -> None:
+def test_standings_come_in_one_form(run: Run, logged_in: Client) -> None:
     assert "not both" in run("tournament", "standings", "t_x", "--csv", "--json", status=2).output
 
 
-def test_a_scheduled_tournament_says_what_starts_it(run: Run, ada_in: Client, prompt: None) -> None:
-    ids = [ada_in.submit(f"bot {number}", "bot.py", CODE)["id"] for number in range(4)]
+def test_a_scheduled_tournament_says_what_starts_it(run: Run, logged_in: Client, prompt: None) -> None:
+    ids = [logged_in.submit(f"bot {number}", "bot.py", CODE)["id"] for number in range(4)]
     for given, told in (
         ("manual", "rage tournament start t_"),
         ("2031-02-03T04:05:06Z", "2031-02-03T04:05:06Z"),
@@ -184,25 +147,27 @@ def test_a_scheduled_tournament_says_what_starts_it(run: Run, ada_in: Client, pr
         assert told in run("tournament", "show", made.output.partition(":")[0]).output
 
 
-def test_switches_without_a_preset_are_fundexs(run: Run, ada_in: Client, prompt: None) -> None:
-    ids = [ada_in.submit(f"bot {number}", "bot.py", CODE)["id"] for number in range(4)]
+def test_switches_without_a_preset_are_fundexs(run: Run, logged_in: Client, prompt: None) -> None:
+    ids = [logged_in.submit(f"bot {number}", "bot.py", CODE)["id"] for number in range(4)]
     words = ["tournament", "create", "A", *ids, "--start-at", "manual", "--rules", '{"secret_bids": true}']
     assert json.loads(run(*words, "--json").stdout)["rules"] == {"preset": "fundex", "secret_bids": True}
 
 
-def test_a_pool_without_results_names_those_with_some(run: Run, ada_in: Client, cup: dict[str, Any]) -> None:
+def test_a_pool_without_results_names_those_with_some(
+    run: Run, logged_in: Client, cup: dict[str, Any]
+) -> None:
     said = run("rankings", "--rules", "foo").output
     assert "no rated matches yet: foo, 4 at a table" in said
     assert "there are rankings of: --rules fundex-" in said
 
 
-def test_a_folder_is_looked_through_before_it_is_sent(run: Run, ada_in: Client, home: Path) -> None:
+def test_a_folder_is_looked_through_before_it_is_sent(run: Run, logged_in: Client, home: Path) -> None:
     folder = home / "talker"
     folder.mkdir()
     (folder / "main.py").write_text("print()\n")
     said = run("submit", str(folder), status=1).output
     assert 'run = ["python", "main.py"]' in said
     assert "bot.py with the functions bid and play" in said
-    assert list(ada_in.bots()) == []
+    assert list(logged_in.bots()) == []
     (folder / "bot.py").write_bytes(CODE)
     assert json.loads(run("submit", str(folder), "--json").stdout)["kind"] == "zip"

@@ -3,23 +3,14 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 
+import api
 from api.client import Client, ProblemError
 
-BASH = r"""
-while IFS= read -r line; do
-    case $line in
-        *'"type":"start"'*) echo '{"ready":true}' ;;
-        *'"type":"end"'*) exit 0 ;;
-        *)
-            [[ $line =~ \"id\":([0-9]+) ]] && id=${BASH_REMATCH[1]}
-            [[ $line =~ \"legal\":\[([^],]*) ]] && echo "{\"id\":$id,\"move\":${BASH_REMATCH[1]}}"
-            ;;
-    esac
-done
-"""
+BASH = (Path(api.__file__).parent / "skeletons" / "bash" / "main.sh").read_text()
 NODE = r"""
 const lines = require("readline").createInterface({ input: process.stdin });
 lines.on("line", (line) => {

@@ -4,25 +4,17 @@ import io
 import os
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import api
 from service.limits import Limits
 from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
 
 pytestmark = pytest.mark.sandbox
-BASH = r"""#!/bin/bash
-while IFS= read -r line; do
-    case $line in
-        *'"type":"start"'*) echo '{"ready":true}' ;;
-        *'"type":"end"'*) echo "bash $BASH_VERSION" >&2; exit 0 ;;
-        *)
-            [[ $line =~ \"id\":([0-9]+) ]] && id=${BASH_REMATCH[1]}
-            [[ $line =~ \"legal\":\[([^],]*) ]] && echo "{\"id\":$id,\"move\":${BASH_REMATCH[1]}}"
-            ;;
-    esac
-done
-"""
+SKELETON = Path(api.__file__).parent / "skeletons" / "bash" / "main.sh"
+BASH = "#!/bin/bash\n" + SKELETON.read_text().replace("exit 0", "echo bash $BASH_VERSION >&2; exit 0")
 NODE = r"""#!/usr/bin/node
 const lines = require("readline").createInterface({ input: process.stdin });
 lines.on("line", (line) => {
