@@ -12,7 +12,20 @@ from flask import Flask, Response, current_app, g, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from api import accounts, bots, errors, limits, matches, once, ops, pages, rankings, rules, tournaments
+from api import (
+    accounts,
+    bots,
+    comparisons,
+    errors,
+    limits,
+    matches,
+    once,
+    ops,
+    pages,
+    rankings,
+    rules,
+    tournaments,
+)
 from api.blueprint import Api, IdConverter, convert_id, shape_name
 from api.front import Front, request_id
 from api.kept import Kept
@@ -72,7 +85,7 @@ def _register(app: Flask) -> None:
     api = Api(app, spec_kwargs={"info": {"description": pages.ABOUT}, "marshmallow_plugin": names})
     api.register_converter(IdConverter, convert_id)
     api.spec.components.security_scheme("token", TOKEN_SCHEME)
-    for part in (accounts, bots, tournaments, matches, rankings, rules, limits):
+    for part in (accounts, bots, tournaments, comparisons, matches, rankings, rules, limits):
         api.register_blueprint(part.blp)
     app.register_blueprint(ops.blp)
     app.register_blueprint(pages.blp)

@@ -12,6 +12,7 @@ GROUP = "rage.commands"
 OWN = {
     "bot": "api.commands.bots:bot",
     "bots": "api.commands.bots:bots",
+    "compare": "api.commands.compare:compare",
     "faults": "api.commands.bots:faults",
     "login": "api.commands.login:login",
     "match": "api.commands.games:match",

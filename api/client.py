@@ -175,6 +175,22 @@ class Client(Transport):
             lambda: self.tournament(tournament_id), over, seconds, f"tournament {tournament_id} is not over"
         )
 
+    def create_comparison(self, **told: Any) -> Json:
+        """Find out whether `a` is better than `b`; the fields are those of the API."""
+        return self.post("/comparisons", told)
+
+    def comparison(self, comparison_id: str) -> Json:
+        """One comparison and where its test stands."""
+        return self.get(f"/comparisons/{named('comparison', comparison_id)}")
+
+    def comparisons(self) -> Iterator[Json]:
+        """Comparisons, newest first."""
+        return self.pages("/comparisons")
+
+    def cancel_comparison(self, comparison_id: str) -> Json:
+        """Stop it without a verdict."""
+        return self.post(f"/comparisons/{named('comparison', comparison_id)}/cancel")
+
     def matches(self, tournament_id: str, **query: Any) -> Iterator[Json]:
         """A tournament's matches in the order of its schedule."""
         return self.pages(f"/tournaments/{named('tournament', tournament_id)}/matches", **query)

@@ -71,7 +71,10 @@ class Audit:
         order, rotation = [seat["entrant"] for seat in match["seats"]], match["rotation"]
         first = self._seatings.setdefault(match["group"], (rotation, order))
         by = (rotation - first[0]) % len(order)
-        if order != [*first[1][by:], *first[1][:by]]:
+        moved = [*first[1][by:], *first[1][:by]]  # or, in a comparison, the two exchanged
+        if self._told.get("format") == "comparison":
+            moved = [{0: 1, 1: 0}.get(each, each) if by else each for each in first[1]]
+        if order != moved:
             return f"seats: not those of the other matches of group {match['group']}, moved on by {by}"
         for seat in match["seats"]:
             entered = self._entrants.get(seat["entrant"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import structlog
 from sqlalchemy import text
 
-from service import incidents, leases, presence, rankings, stages, trials, watch
+from service import comparisons, incidents, leases, presence, rankings, stages, trials, watch
 from service.jobs import PLAY, Job
 from service.work import Arena, Work
 
@@ -40,6 +40,7 @@ def _reap(arena: Arena) -> Reaped:
         watched = watch.tick(work, arena.settings)
         returned = leases.take_back_silent(work, lease_ms, watched)
         trials.take_back_silent(work, lease_ms, watched)
+    comparisons.decide(arena)
     started, advanced = stages.begin_due(arena), stages.advance_due(arena)
     with arena.work() as work:
         done = Reaped(

@@ -65,7 +65,7 @@ def advance(arena: Arena, tournament_id: str) -> bool:
         if row is None or not _due(db, row):
             return False
         field, planned = lineup.now(db, row), None
-        done = [] if FORMATS[row.format].ahead or not row.more else lineup.done(db, row)
+        done = [] if not row.more or FORMATS[row.format].ahead else lineup.done(db, row)
     if row.more and len(field.staying) > 1:
         planned = FORMATS[row.format].stage(field, row.stage + 1, done)
     with arena.work() as work:

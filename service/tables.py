@@ -228,6 +228,17 @@ stage = Table(  # tables that were planned together
     _moment("planned_at"),
 )
 
+comparison = Table(  # the test of a tournament that compares two bots
+    "comparison",
+    metadata,
+    _to("tournament_id", "tournament.id", primary_key=True),
+    Column("elo0", Float, nullable=False),
+    Column("elo1", Float, nullable=False),
+    Column("alpha", Float, nullable=False),
+    Column("beta", Float, nullable=False),
+    Column("cap", Integer, nullable=False),
+)
+
 match = Table(
     "match",
     metadata,

@@ -16,7 +16,7 @@ from service.errors import Conflict, Forbidden, NotFound
 from service.jobs import PLAY, Job
 from service.paging import Micros, Page
 from service.stages import OVER, WAITING
-from service.tables import account, bot, entrant, match, version
+from service.tables import account, bot, comparison, entrant, match, version
 from service.tables import tournament as rows
 from service.work import Arena, Work
 
@@ -99,7 +99,8 @@ def tournaments(
 ) -> Page[Tournament]:
     """Tournaments, newest first, without their entrants."""
     key = (rows.c.created_at, rows.c.id)
-    query = _select().order_by(*(column.desc() for column in key)).limit(limit + 1)
+    only = rows.c.id.not_in(select(comparison.c.tournament_id))  # those have a list of their own
+    query = _select().where(only).order_by(*(column.desc() for column in key)).limit(limit + 1)
     if (after := paging.read(cursor, Micros, str)) is not None:
         query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
     if status is not None:

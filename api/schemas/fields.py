@@ -70,6 +70,26 @@ class Whole(fields.Integer):
         return value
 
 
+class Number(fields.Float):
+    """A number in a range. In JSON `true` and `"2"` are none."""
+
+    default_error_messages = {"null": "must be a number, not null"}  # noqa: RUF012
+
+    def __init__(self, low: float, high: float, **options: Any) -> None:
+        self.wrong = f"must be a number from {low:g} to {high:g}"
+        super().__init__(validate=validate.Range(low, high, error=self.wrong), **options)
+
+    def _validated(self, value: Any) -> float:
+        if type(value) not in (int, float) or not low_enough(value):
+            raise ma.ValidationError(self.wrong)
+        return float(value)
+
+
+def low_enough(value: float) -> bool:
+    """Whether it is a number that a float can hold."""
+    return abs(value) < 1e300
+
+
 class Switch(fields.Boolean):
     """`true` or `false`; in a form the same as words."""
 

@@ -24,6 +24,7 @@ from api.schemas.fields import (
     text,
     whole,
 )
+from service.contest import COMPARISON
 from service.limits import Limits
 from service.spec import FORMATS, MOST_DEALS, MOST_ENTRANTS, MOST_MEETINGS
 from service.tournaments import STATUSES
@@ -187,7 +188,7 @@ class TournamentAnswer(Answer):
     name = text("as it is shown", "Autumn open")
     owner = text("the organiser's account", "ada")
     owner_id = text("the account", "acc_k4m2xw9tq7bn")
-    format = choice("how entrants meet", FORMATS)
+    format = choice("how entrants meet", (*FORMATS, COMPARISON))
     status = choice("where it stands", STATUSES)
     reason = text("why it was cancelled", None, null=True)
     rules = free("a preset and its switches", RULES)

@@ -17,6 +17,7 @@ import engine
 from api import saved
 from api.cli import main
 from api.client import Client
+from api.commands.compare import follow
 from service import presence, tables
 from service.jobs import InlineQueue
 from service.work import Arena
@@ -316,3 +317,20 @@ def test_a_tournament_is_planned_from_a_file(run: Run, four: list[str], home: Pa
     assert (
         "deals: must be" in run("tournament", "plan", "-", input='{"name": "x", "deals": 0}', status=1).output
     )
+
+
+def test_two_bots_are_compared(
+    run: Run, four: list[str], play_all: Callable[..., None], prompt: None, logged_in: Client
+) -> None:
+    words = ["compare", "bot 1", "bot 2:1", "--cap", "30", "--elo0", "-5", "--elo1", "5"]
+    words += ["--rules", '{"preset": "fundex", "hand_sizes": [2, 1]}']
+    made = json.loads(run(*words, "--no-wait", "--json").stdout)
+    assert (made["status"], made["players"]) == ("running", 2)
+    play_all()
+    with click.Context(main, obj={"url": None, "token": None}):
+        over = follow(logged_in, made["id"])
+    assert over["verdict"] == "undecided"
+    said = run(*words, "--no-wait", "--players", "3", "--field", "bot 3").output
+    assert "bot 1 v1" in said and "no verdict" in said
+    assert "-2.94 speaks for -5 Elo, 2.94 for 5" in said
+    assert "b: bot 1" in run("compare", "bot 1", "bot 1", status=1).output

@@ -97,6 +97,11 @@ def test_every_operation_answers_as_documented(
     ).get_json()
     for verb in ("start", "pause", "resume", "cancel"):
         assert ada.post(f"/tournaments/{made['id']}/{verb}").status_code == 200
+    pair = {"a": cup["entrants"][0]["bot_id"], "b": cup["entrants"][1]["bot_id"]}
+    compared = ada.post("/comparisons", pair).get_json()
+    for path in ("comparisons", f"comparisons/{compared['id']}"):
+        assert ada.get(f"/{path}").status_code == 200
+    assert ada.post(f"/comparisons/{compared['id']}/cancel").status_code == 200
     assert ada.upload(f"/bots/{bot}/versions").status_code == 201
     token = ada.post("/accounts/me/tokens", {"label": "second", "scopes": ["author"]}).get_json()["id"]
     assert ada.get("/accounts/me/tokens").status_code == 200

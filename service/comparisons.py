@@ -1,0 +1,258 @@
+"""Comparisons: is A better than B? Two bots play deal after deal with the same cards until a test can tell.
+
+A comparison is a tournament of its own kind, unrated, whose two-match groups are all written at once; the
+test (`service.sprt`) reads them by number and ends it early. What it says is computed from the matches.
+"""
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection, Row, Select, func, insert, select, tuple_
+
+from service import names, paging, quotas, sprt, stages, tournaments
+from service.accounts import Account
+from service.contest import COMPARISON, Contest, bot_of, read, seats
+from service.design import Dice
+from service.errors import Forbidden, Invalid, NotFound
+from service.jobs import PLAY, Job
+from service.paging import Micros, Page
+from service.sprt import Estimate, Hypotheses, Trial
+from service.tables import account, comparison, entrant, match, seat
+from service.tables import tournament as rows
+from service.work import Arena, Work
+
+log = structlog.get_logger(__name__)
+A, B = 0, 1  # their numbers as entrants; the field's follow
+GAMES = 2  # a group
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Where a test stands. `lower` and `upper` are its bounds; `points` A's lead over B a match.
+
+    `groups` were read by the test; matches that others finished before them wait, or came too late to count.
+    """
+
+    id: str
+    owner: str
+    status: str
+    reason: str | None
+    rules: dict[str, Any]
+    players: int
+    a: tournaments.Entrant
+    b: tournaments.Entrant
+    field: list[tournaments.Entrant]
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    cap: int
+    lower: float
+    upper: float
+    verdict: str | None
+    groups: int
+    played: int
+    llr: float
+    score: float | None
+    elo: Estimate
+    points: Estimate
+    created_at: datetime
+    finished_at: datetime | None
+
+
+def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Comparison:
+    """A comparison from a request's body, begun at once. Raises `Invalid`."""
+    made, comparison_id = read(arena, told), names.new_id("c")
+    with arena.work() as work:
+        quotas.lock(work, caller)
+        _within_quota(arena, work, caller, GAMES * made.cap)
+        work.db.execute(insert(rows).values(_row(work, comparison_id, caller, made)))
+        told_of_test = {name: getattr(made.hypotheses, name) for name in ("elo0", "elo1", "alpha", "beta")}
+        work.db.execute(insert(comparison).values(tournament_id=comparison_id, cap=made.cap, **told_of_test))
+        who = [
+            {"tournament_id": comparison_id, "number": n, "bot_id": bot_of(each), "version_id": each}
+            for n, each in enumerate((made.a, made.b, *made.field))
+        ]
+        work.db.execute(insert(entrant), who)
+        work.db.execute(insert(match), list(_matches(comparison_id, made)))
+        for bell in range(stages.DOORBELLS):
+            work.send(Job(PLAY, (bell,)))
+    log.info("comparison_created", comparison=comparison_id, owner=caller.id, cap=made.cap)
+    return find(arena, comparison_id)
+
+
+def find(arena: Arena, comparison_id: str) -> Comparison:
+    """One comparison, as far as it is."""
+    with arena.read() as db:
+        row = db.execute(_select().where(rows.c.id == comparison_id)).first()
+        if row is None:
+            raise NotFound(f"no comparison {comparison_id}")
+        return _shape(db, row)
+
+
+def comparisons(arena: Arena, *, limit: int = 50, cursor: str | None = None) -> Page[Comparison]:
+    """Comparisons, newest first."""
+    key = (rows.c.created_at, rows.c.id)
+    query = _select().order_by(*(column.desc() for column in key)).limit(limit + 1)
+    if (after := paging.read(cursor, Micros, str)) is not None:
+        query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
+    with arena.read() as db:
+        found = db.execute(query).all()
+        shapes = {row.id: _shape(db, row) for row in found[:limit]}
+    return paging.cut(
+        found, limit, lambda row: [paging.micros(row.created_at), row.id], lambda row: shapes[row.id]
+    )
+
+
+def cancel(arena: Arena, caller: Account, comparison_id: str) -> Comparison:
+    """Stop without a verdict; once it is over, nothing happens."""
+    with arena.work() as work:
+        row = work.db.execute(_select().where(rows.c.id == comparison_id)).first()
+        if row is None:
+            raise NotFound(f"no comparison {comparison_id}")
+        if not caller.may_change(row.owner_id):
+            raise Forbidden("this is another account's comparison")
+        stages.lock(work, comparison_id)
+        stages.end(work, comparison_id, "cancelled", f"cancelled by {caller.name}")
+    return find(arena, comparison_id)
+
+
+def decide(arena: Arena) -> int:
+    """End the comparisons whose test can tell; how many. What is not played by then never will be."""
+    with arena.read() as db:
+        running = db.execute(_select().where(rows.c.status == "running")).all()
+        told = {row.id: _trial(row, _games(db, row)).verdict for row in running}
+    decided = [each for each, verdict in told.items() if verdict is not None]
+    for comparison_id in decided:
+        with arena.work() as work:
+            stages.lock(work, comparison_id)
+            stages.end(work, comparison_id, "finished")
+        log.info("comparison_decided", comparison=comparison_id, verdict=told[comparison_id])
+    return len(decided)
+
+
+def _row(work: Work, comparison_id: str, caller: Account, made: Contest) -> dict[str, Any]:
+    written = GAMES * made.cap
+    return {
+        "id": comparison_id,
+        "owner_id": caller.id,
+        "name": made.name,
+        "format": COMPARISON,
+        "status": "running",
+        "rules": made.rules.spec(),
+        "rules_key": made.rules.key(),
+        "players": made.players,
+        "deals": made.cap,
+        "duplicate": True,
+        "meetings": 1,
+        "limits": made.limits.as_dict(),
+        "seed": made.seed,
+        "secret": secrets.token_bytes(tournaments.SECRET_BYTES),
+        "total": written,
+        "written": written,
+        "groups": made.cap,
+        "created_at": work.now,
+        "started_at": work.now,
+    }
+
+
+def _matches(comparison_id: str, made: Contest) -> list[dict[str, Any]]:
+    dice = Dice(COMPARISON.encode(), made.seed.encode())
+    written = []
+    for group in range(made.cap):
+        for rotation, order in enumerate(seats(made.players, len(made.field), dice)):
+            number = GAMES * group + rotation
+            place = {"tournament_id": comparison_id, "number": number, "deal_group": group}
+            what = {"rotation": rotation, "entrants": order, "rated": False, "status": "planned"}
+            written.append({**place, **what})
+    return written
+
+
+def _within_quota(arena: Arena, work: Work, caller: Account, matches: int) -> None:
+    try:
+        quotas.more_matches(arena, work, caller, matches)
+    except Invalid as refusal:
+        raise Invalid(
+            {"cap": [reason for reasons in refusal.errors.values() for reason in reasons]}
+        ) from None
+
+
+def _select() -> "Select[Any]":
+    return (
+        select(rows, comparison, account.c.name.label("owner"))
+        .join(comparison, comparison.c.tournament_id == rows.c.id)
+        .join(account, account.c.id == rows.c.owner_id)
+    )
+
+
+def _hypotheses(row: "Row[Any]") -> Hypotheses:
+    return Hypotheses(row.elo0, row.elo1, row.alpha, row.beta)
+
+
+def _trial(row: "Row[Any]", games: Sequence[tuple[float, float]]) -> Trial:
+    return sprt.trial([score for score, _ in games], _hypotheses(row), row.cap)
+
+
+def _verdict(row: "Row[Any]", test: Trial) -> str | None:
+    """Of a test that had too few groups because we could not play some, undecided when all is played."""
+    return test.verdict or ("undecided" if row.status == "finished" else None)
+
+
+def _games(db: Connection, row: "Row[Any]") -> list[tuple[float, float]]:
+    """A's score and lead in points a match, by group, up to the first that is not played.
+
+    Groups that we could not play are left out.
+    """
+    of_it = match.c.tournament_id == row.id
+    unsettled = match.c.status.in_((*stages.OPEN, "void"))
+    first = db.scalar(select(func.min(match.c.deal_group)).where(of_it, unsettled))
+    before = () if first is None else (match.c.deal_group < first,)
+    same = (seat.c.tournament_id == match.c.tournament_id) & (seat.c.number == match.c.number)
+    columns = (match.c.deal_group, match.c.number, seat.c.entrant, seat.c.place, seat.c.counted)
+    query = select(*columns).join(seat, same).where(of_it, match.c.status == "done", *before)
+    ordered = db.execute(query.order_by(match.c.number, seat.c.seat)).all()
+    groups: Iterator[list[Any]] = (
+        list(group) for _, group in groupby(ordered, key=lambda each: int(each.deal_group))
+    )
+    return [_group(group) for group in groups if len({each.number for each in group}) == GAMES]
+
+
+def _group(seats_: "Sequence[Row[Any]]") -> tuple[float, float]:
+    matches = [list(each) for _, each in groupby(seats_, key=lambda each: int(each.number))]
+    scores, leads = zip(*map(_match, matches), strict=True)
+    return sum(scores) / GAMES, sum(leads) / GAMES
+
+
+def _match(seats_: "Sequence[Row[Any]]") -> tuple[float, float]:
+    a, b = ([each for each in seats_ if each.entrant == who] for who in (A, B))
+    lead = sum(each.counted for each in a) / len(a) - sum(each.counted for each in b) / len(b)
+    return sprt.pair_score([each.place for each in a], [each.place for each in b]), lead
+
+
+def _shape(db: Connection, row: "Row[Any]") -> Comparison:
+    games = _games(db, row)
+    test, listed = _trial(row, games), tournaments.entrants(db, row.id)
+    lower, upper = _hypotheses(row).bounds
+    same = ("id", "owner", "status", "reason", "rules", "players", "elo0", "elo1", "alpha", "beta", "cap")
+    return Comparison(
+        **{name: getattr(row, name) for name in same},
+        a=listed[A],
+        b=listed[B],
+        field=listed[B + 1 :],
+        lower=lower,
+        upper=upper,
+        verdict=_verdict(row, test),
+        groups=test.groups,
+        played=len(games),
+        llr=test.llr,
+        score=test.score,
+        elo=test.elo,
+        points=sprt.mean_of([lead for _, lead in games[: test.groups]]),
+        created_at=row.created_at,
+        finished_at=row.finished_at,
+    )
