@@ -9,10 +9,11 @@ from api.context import account, arena
 from api.schemas.comparisons import ComparisonAnswer, NewComparison
 from api.schemas.fields import PageQuery, page_of
 from service import comparisons as verbs
+from service.accounts import Scope
 from service.comparisons import Comparison
 from service.paging import Page
 
-blp = Blueprint("comparisons", "Comparisons: is one bot better than another?")
+blp = Blueprint("comparisons", "Comparisons: is one bot better than another?", scope=Scope.AUTHOR)
 ONE = "/comparisons/<id:comparison_id>"
 
 

@@ -116,7 +116,9 @@ def test_the_order_of_finishing_changes_nothing(arena: Arena, author: Account, r
 
 
 def test_at_the_cap_it_is_over_undecided(arena: Arena, author: Account, ready_bots: Ready) -> None:
-    made = comparisons.create(arena, author, contest(ready_bots(2), elo0=-100, cap=30))
+    made = comparisons.create(
+        arena, author, contest(ready_bots(2), elo0=-5, elo1=5, alpha=0.001, beta=0.001, cap=30)
+    )
     for held in claimed(arena):
         finish(arena, held, a_is_better=held.number // 2 % 2 == 0)
     told = comparisons.find(arena, made.id)
@@ -126,7 +128,9 @@ def test_at_the_cap_it_is_over_undecided(arena: Arena, author: Account, ready_bo
 def test_a_match_that_we_cannot_play_takes_its_deal_out_of_the_test(
     arena: Arena, author: Account, ready_bots: Ready
 ) -> None:
-    made = comparisons.create(arena, author, contest(ready_bots(2), elo0=-100, cap=30))
+    made = comparisons.create(
+        arena, author, contest(ready_bots(2), elo0=-5, elo1=5, alpha=0.001, beta=0.001, cap=30)
+    )
     for _ in range(3):
         broken = leases.claim(arena, "w")
         assert broken is not None and broken.number == 0

@@ -14,9 +14,9 @@ from service.schedule import Pairing
 from service.tally import Game
 
 GOLDEN = {
-    (24, 4, 1, 2, True): "4331141b6147fbc7b2f7519a88cde797e85b2c08e1e4d783399b0a82b23a9318",
+    (24, 4, 1, 2, True): "9e7399aad0a0c3a5b64bae47e103bc9739269d6d3d4f055b916f993e1c623020",
     (7, 2, 1, 3, False): "264cba4a8c61a03c7494a4e52d592ca750107880016af6b58ecc5649e859b75a",
-    (13, 5, 2, 1, True): "4fc301ee07853837c8a164493d94b910738947b9bd6905ee89b7ffb4062572e3",
+    (13, 5, 2, 1, True): "99f14a66783c0f4d57458f1e521a5f2e92f7c6a0a375f37e926976676607585b",
 }
 
 
