@@ -27,6 +27,7 @@ STAMP = VENV / "rage-installed.json"
 LOCKS = {"runtime": "k8s/runtime.lock", "everything": "k8s/requirements.lock"}
 NUMPY_FOR_BOTS = Path("/usr/lib/python3/dist-packages/numpy")
 PYTHONS_FOR_BOTS = ("/usr/bin/python3", "/usr/local/bin/python3")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 OLDEST = (3, 11)
 USAGE = """\
 python3 -m service WORD …
@@ -52,6 +53,8 @@ def main(words: Sequence[str]) -> None:
     check_checkout()
     testing = words[0] == "test"
     install_packages(required=not testing)
+    if testing:
+        install_browser()
     with one_at_a_time():
         install("everything" if testing else "runtime")
     become(words[1:] if testing else words, testing)
@@ -115,12 +118,7 @@ def install_packages(*, required: bool) -> None:
     if not wanted:
         return
     if shutil.which("apt-get") and may_install():
-        apt = [*as_root(), "apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120"]
-        step(
-            f"Installing {', '.join(wanted)}",
-            [*apt, "update"],
-            [*apt, "install", "--no-install-recommends", *wanted],
-        )
+        apt_install(wanted)
         return
     how = (
         f"sudo apt-get install {' '.join(wanted)}"
@@ -130,6 +128,26 @@ def install_packages(*, required: bool) -> None:
     if required or "venv" in wanted[-1]:
         raise Trouble(f"{', '.join(wanted)} must be installed first, by: {how}")
     say(f"{', '.join(wanted)} would be needed for all of the tests; install by: {how}")
+
+
+def install_browser() -> None:
+    """For the tests: Chromium, where the system has it. Without one the tests of the pages are skipped."""
+    there = os.environ.get("RAGE_CHROMIUM") or any(map(shutil.which, BROWSERS))
+    if there or not shutil.which("apt-get") or not may_install():
+        return
+    try:
+        apt_install(["chromium", "fonts-dejavu-core"])
+    except Trouble as trouble:
+        say(f"{trouble}\nThe tests in a browser will be skipped.")
+
+
+def apt_install(wanted: list[str]) -> None:
+    apt = [*as_root(), "apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120"]
+    step(
+        f"Installing {', '.join(wanted)}",
+        [*apt, "update"],
+        [*apt, "install", "--no-install-recommends", *wanted],
+    )
 
 
 def as_root() -> list[str]:

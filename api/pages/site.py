@@ -117,7 +117,7 @@ def moment(value: datetime | None) -> str:
 
 def count(value: int) -> str:
     """A whole number with its thousands apart."""
-    return f"{value:,}".replace(",", "\u202f")
+    return f"{value:,}".replace(",", "\u202f").replace("-", "\u2212")
 
 
 def signed(value: float | None, digits: int = 1) -> str:

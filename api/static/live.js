@@ -1,6 +1,6 @@
 // A tournament as it goes on: told by the server's events, asked for now and then where they do not come.
 
-import { localTimes } from "./site.js";
+import { localTimes, scrollable } from "./site.js";
 
 const PATIENCE = [1000, 2000, 4000, 8000]; // milliseconds before the next try to hear events again
 const POLL = 3000;
@@ -91,6 +91,7 @@ function replace(html) {
   const before = new Map([...moving.querySelectorAll("tr[data-key]")].map((row) => [row.dataset.key, row.getBoundingClientRect().top]));
   moving.replaceChildren(...fresh.body.childNodes);
   localTimes(moving);
+  scrollable(moving);
   for (const row of moving.querySelectorAll("tr[data-place]")) mark(row);
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   for (const row of moving.querySelectorAll("tr[data-key]")) {

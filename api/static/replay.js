@@ -194,7 +194,7 @@ class Replay {
     const many = this.told.players > 6;
     const turn = state.turn === seat;
     const made = element("section", `seat${turn ? " turn" : ""}${moment.did === "take" && moment.seat === seat ? " took" : ""}`);
-    const [x, y] = this.place(seat, many ? [39.5, 40] : [36, 36]);
+    const [x, y] = this.place(seat, many ? [39.5, 38] : [36, 36]);
     const narrow = matchMedia("(max-width: 48rem)").matches;
     const width = narrow ? 46 : many ? 36 : 56;
     const cards = state.hands[seat].length;

@@ -24,7 +24,17 @@ export function narrowing(input) {
   });
 }
 
+/** What can be scrolled can be scrolled by keys too. */
+export function scrollable(root = document) {
+  for (const box of root.querySelectorAll(".scroll, figure, pre, article, main > table")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+
 localTimes();
+scrollable();
+window.addEventListener("resize", () => scrollable());
 document.querySelectorAll("input[data-narrows]").forEach(narrowing);
 for (const select of document.querySelectorAll("select[data-at-once]")) {
   select.addEventListener("change", () => select.form.requestSubmit());

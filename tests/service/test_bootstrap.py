@@ -124,6 +124,28 @@ def test_root_or_sudo_installs_what_is_missing_with_apt_get(
     assert "Installing bubblewrap, libseccomp2" in capsys.readouterr().err
 
 
+def test_the_tests_browser_is_installed_if_there_is_none_and_its_lack_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """apt-get is a small program here that writes down how it was called, and has no chromium at last."""
+    calls, program = tmp_path / "calls", tmp_path / "apt-get"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {calls}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/nowhere")
+    monkeypatch.delenv("RAGE_CHROMIUM", raising=False)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    bootstrap.install_browser()
+    assert "install --no-install-recommends chromium" in calls.read_text()
+    program.write_text("#!/bin/sh\necho no chromium here; exit 100\n")
+    bootstrap.install_browser()
+    assert "will be skipped" in capsys.readouterr().err
+    (tmp_path / "chromium").write_text("")
+    (tmp_path / "chromium").chmod(0o755)
+    calls.unlink()
+    bootstrap.install_browser()
+    assert not calls.exists()
+
+
 def test_a_step_that_fails_shows_the_commands_last_words(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(bootstrap.Trouble, match="no network here"):
         bootstrap.step("Trying", [sys.executable, "-c", "raise SystemExit('no network here')"])

@@ -1,0 +1,156 @@
+"""A real browser for the tests that want one: what it must never see, pictures for a person to look at."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+SCREENS: dict[str, dict[str, Any]] = {
+    "wide": {"viewport": {"width": 1280, "height": 900}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+}
+EXPECTED = ("Failed to load resource",)  # an answer of 4xx or 5xx; tests that want none look at answers
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--screenshots", metavar="DIR", help="write a picture of every page into this folder")
+
+
+@dataclass(slots=True)
+class Tab:
+    """A page of the browser, and everything it said and asked for."""
+
+    page: Page
+    screen: str
+    pictures: Path | None
+    said: list[str] = field(default_factory=list)
+    hosts: set[str] = field(default_factory=set)
+    taken: int = 0
+
+    def open(self, address: str) -> Page:
+        """Goes there, and waits until nothing more is loaded."""
+        self.taken = 0
+        self.page.goto(address, wait_until="load")
+        expect(self.page.locator("[aria-busy=true]")).to_have_count(0)
+        return self.page
+
+    def look(self, name: str) -> None:
+        """Nothing is wider than the screen, axe finds no serious problem; a picture if any are wanted."""
+        wide = SCREENS[self.screen]["viewport"]["width"]
+        wider = self.page.evaluate("document.documentElement.scrollWidth") - wide
+        assert wider <= 0, f"{name} is {wider} pixels wider than the {self.screen} screen: {self._wide(wide)}"
+        self.shoot(name)
+        found = [each for each in Axe().run(self.page).response["violations"] if serious(each)]
+        assert not found, json.dumps([brief(each) for each in found], indent=1)
+
+    def _wide(self, most: int) -> list[str]:
+        """What reaches beyond the screen, outside of what may be scrolled."""
+        found: list[str] = self.page.evaluate(
+            """most => [...document.querySelectorAll("body *")]
+                .filter(each => each.getBoundingClientRect().right > most)
+                .filter(each => !each.closest(".scroll, figure, pre, main > table"))
+                .map(each => each.outerHTML.slice(0, 120))""",
+            most,
+        )
+        return found[:5]
+
+    def shoot(self, name: str) -> None:
+        """A picture of the whole page, if any are wanted."""
+        if self.pictures is not None:
+            self.page.screenshot(path=self.pictures / f"{name}-{self.screen}.png", full_page=True)
+
+
+def serious(violation: dict[str, Any]) -> bool:
+    return violation["impact"] in ("serious", "critical")
+
+
+def brief(violation: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": violation["id"],
+        "help": violation["help"],
+        "where": [node["html"][:160] for node in violation["nodes"][:3]],
+        "why": violation["nodes"][0]["failureSummary"][:300],
+    }
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium: that of RAGE_CHROMIUM, or one on the PATH."""
+    program = os.environ.get("RAGE_CHROMIUM") or next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        pytest.skip("no Chromium is installed here: apt-get install chromium")
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=program, args=QUIET)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def pictures(request: pytest.FixtureRequest) -> Path | None:
+    """Where pictures go, if any are wanted."""
+    folder = request.config.getoption("--screenshots")
+    if folder is None:
+        return None
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return Path(folder)
+
+
+@pytest.fixture
+def open_tab(browser: Browser, pictures: Path | None) -> Iterator[Callable[..., Tab]]:
+    """Opens tabs that share nothing. At the end none of them may have erred or asked another host."""
+    tabs: list[Tab] = []
+
+    def make(screen: str = "wide", **options: Any) -> Tab:
+        context = browser.new_context(**SCREENS[screen], **options)
+        tab = Tab(context.new_page(), screen, pictures)
+        tabs.append(tab)
+        listen(tab, context.new_cdp_session(tab.page))
+        return tab
+
+    yield make
+    for tab in tabs:
+        tab.page.context.close()
+        wrong = [text for text in tab.said if not text.startswith(EXPECTED)]
+        assert not wrong, wrong
+        assert tab.hosts <= {"127.0.0.1"}, tab.hosts
+
+
+def listen(tab: Tab, session: CDPSession) -> None:
+    tab.page.on(
+        "console", lambda said: tab.said.append(said.text) if said.type in ("error", "warning") else None
+    )
+    tab.page.on("pageerror", lambda error: tab.said.append(str(error)))
+    tab.page.on(
+        "request",
+        lambda asked: tab.hosts.add(asked.url.partition("://")[2].partition(":")[0].partition("/")[0]),
+    )
+    session.on("Network.loadingFinished", lambda event: count(tab, event["encodedDataLength"]))
+    session.send("Network.enable")
+
+
+def count(tab: Tab, length: float) -> None:
+    tab.taken += int(length)
+
+
+@pytest.fixture
+def tab(open_tab: Callable[..., Tab]) -> Tab:
+    """A tab on a wide screen."""
+    return open_tab()
