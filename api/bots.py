@@ -13,6 +13,7 @@ from api.schemas.bots import (
     BotQuery,
     ChangedBot,
     FaultAnswer,
+    HistoryQuery,
     NewBot,
     NewVersion,
     RatingPointAnswer,
@@ -104,7 +105,10 @@ def list_faults(query: dict[str, Any], bot_id: str, number: int) -> Page[BotFaul
     return matches.faults(arena(), account(), bot_id, number, **query)
 
 
-@blp.get("/bots/<id:bot_id>/rating", page_of(RatingPointAnswer), cached=True)
-def rating_history(bot_id: str) -> dict[str, Any]:
-    """Its ratings over time, oldest first"""
-    return whole_list(rankings.history(arena(), bot_id))
+@blp.get("/bots/<id:bot_id>/rating", page_of(RatingPointAnswer), query=HistoryQuery, cached=True)
+def rating_history(query: dict[str, Any], bot_id: str) -> dict[str, Any]:
+    """Its ratings over time, oldest first
+
+    One point for each version after each tournament of its pool, when all had played equally; not between.
+    """
+    return whole_list(rankings.history(arena(), bot_id, **query))

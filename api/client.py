@@ -93,9 +93,9 @@ class Client(Transport):
         """Enter it no more."""
         self.call("DELETE", f"/bots/{named('bot', bot_id)}")
 
-    def rating_history(self, bot_id: str) -> list[Json]:
-        """A bot's ratings over time."""
-        return list(self.get(f"/bots/{named('bot', bot_id)}/rating")["items"])
+    def rating_history(self, bot_id: str, **query: Any) -> list[Json]:
+        """A bot's ratings after each tournament; `model`, `rules` and `players` choose."""
+        return list(self.get(f"/bots/{named('bot', bot_id)}/rating", **query)["items"])
 
     def wait_ready(self, bot_id: str, number: int | None = None, *, seconds: float = 60.0) -> Json:
         """The version once its check is done, ready or rejected; by default the newest."""
@@ -203,9 +203,20 @@ class Client(Transport):
         """The whole game."""
         return self.get(f"/matches/{named('match', match_id)}/record")
 
-    def rankings(self, *, rules: str = "fundex", players: int = 4, at: str | None = None) -> Json:
-        """The rankings of one pool."""
-        return self.get("/rankings", rules=rules, players=players, at=at)
+    def rankings(self, *, rules: str = "fundex", players: int = 4, **query: Any) -> Json:
+        """The rankings of one pool, whole; `model`, `at`, `anchor`, `owner` and more choose."""
+        asked = {"rules": rules, "players": players, **query, "limit": 200}
+        found = self.get("/rankings", **asked)
+        following = found["next"]
+        while following:
+            page = self.get("/rankings", **asked, cursor=following)
+            found["items"] += page["items"]
+            following = page["next"]
+        return {**found, "next": None}
+
+    def compare(self, a: str, b: str, **pool: Any) -> Json:
+        """Whether bot a is better than b; each a bot's id, or BOT:VERSION."""
+        return self.get("/rankings/compare", a=a, b=b, **pool)
 
     def wait_rated(self, bots: Collection[str], *, seconds: float = 30.0, **pool: Any) -> Json:
         """The rankings once all of these bots are in them."""

@@ -109,16 +109,46 @@ def _check(each: Row) -> list[object]:
 def rankings(ranking: Row) -> None:
     """Who is how good."""
     columns = (Column("place", True), Column("bot"), Column("author"), Column("rating", True),
-               Column("95 %", True), Column("matches", True), Column(""))  # fmt: skip
+               Column("95 %", True), Column("may be", True), Column("> next", True),
+               Column("matches", True), Column("forfeits", True), Column(""))  # fmt: skip
     pool = f"{ranking['rules']}, {ranking['players']} at a table"
     table(columns, [_ranked(row) for row in ranking["items"]], empty=f"no rated matches yet: {pool}")
 
 
 def _ranked(row: Row) -> list[object]:
-    note = "provisional" if row["provisional"] else "" if row["place"] else "not active"
-    name = f"{row['bot']} v{row['version']}"
-    between = f"{row['low']:.0f} to {row['high']:.0f}"
-    return [row["place"], name, row["owner"], f"{row['rating']:.0f}", between, row["matches"], note]
+    span, better = row["rank_range"], row["p_better_next"]
+    places = "" if span is None else str(span[0]) if span[0] == span[1] else f"{span[0]} to {span[1]}"
+    between = "" if row["low"] is None else f"{_rating(row['low'])} to {_rating(row['high'])}"
+    return [row["place"], f"{row['bot']} v{row['version']}", row["owner"], _rating(row["rating"]), between,
+            places, "" if better is None else f"{better:.0%}", row["matches"], row["forfeits"],
+            _note(row)]  # fmt: skip
+
+
+def _note(row: Row) -> str:
+    if row["retired"]:
+        return "retired"
+    if not row["active"]:
+        return "replaced"
+    return "provisional" if row["provisional"] else ""
+
+
+def _rating(value: float) -> str:
+    """Elo whole; what is counted in points, near 0, to a tenth."""
+    return f"{value:.0f}" if abs(value) >= 500 else f"{value:.1f}"
+
+
+def comparison(found: Row) -> None:
+    """Whether one is better than the other."""
+    a, b = (f"{found[side]['bot']} v{found[side]['version']}" for side in ("a", "b"))
+    click.echo(f"{a} {_rating(found['a']['rating'])}, {b} {_rating(found['b']['rating'])} ({found['unit']})")
+    between = "" if found["low"] is None else f", 95 % sure from {found['low']:+.1f} to {found['high']:+.1f}"
+    click.echo(f"  difference {found['difference']:+.1f}{between}")
+    if found["p_better"] is not None:
+        click.echo(f"  {a} is better with probability {found['p_better']:.1%}")
+    if found["matches"]:
+        click.echo(f"  {found['matches']} matches together, of whose points {a} took {found['score']:.1%}")
+    else:
+        click.echo("  they never met")
 
 
 def named(row: Row) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy import Row, Select, and_, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from engine import bots as house_bots
-from service import accounts, names, paging, quotas, upload
+from service import accounts, counts, names, paging, quotas, upload
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
 from service.jobs import CHECK, Job
@@ -230,6 +230,7 @@ def retire(arena: Arena, caller: Account, bot_id: str) -> None:
     with arena.work() as work:
         if _own(work, caller, bot_id).retired_at is None:
             work.db.execute(update(bot_rows).where(bot_rows.c.id == bot_id).values(retired_at=work.now))
+            counts.ask_for_bot(work, bot_id)
 
 
 def ensure_house(arena: Arena) -> None:

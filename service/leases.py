@@ -21,7 +21,7 @@ import structlog
 from sqlalchemy import Row, and_, exists, func, insert, select, update
 
 from engine.table import Outcome
-from service import incidents, schedule, stages, watch
+from service import counts, incidents, schedule, stages, watch
 from service.errors import Unavailable
 from service.jobs import PLAY, Job
 from service.sheet import Sheet, Spent
@@ -95,6 +95,7 @@ def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> t
     Returns whether the result was taken (not so when the lease was lost) and the next match.
     """
     with arena.work() as work:
+        counts.lock(work, sheet.tournament_id, sheet.number)
         taken = _finish(work, sheet)
         if not taken:
             text = f"attempt {sheet.attempt}"
@@ -281,6 +282,7 @@ def _finish(work: Work, sheet: Sheet) -> bool:
     work.db.execute(insert(seat), [dict(each) for each in sheet.seats])
     if sheet.faults:
         work.db.execute(insert(fault), [dict(each) for each in sheet.faults])
+    counts.finished(work, sheet.tournament_id, sheet.number)
     return True
 
 

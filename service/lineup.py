@@ -10,7 +10,7 @@ from engine.rules import RuleSet
 from service import results
 from service.design import Order
 from service.formats import Done, Field, Table
-from service.standings import Result
+from service.standings import Result, whole_groups
 from service.tables import bot, entrant, snapshot, version
 from service.tables import stage as stage_rows
 
@@ -97,8 +97,8 @@ def done(db: Connection, row: "Row[Any]") -> list[Done]:
     query = select(stage_rows).where(stage_rows.c.tournament_id == row.id).order_by(stage_rows.c.number)
     size = row.players if row.duplicate else 1
     found: dict[int, list[Result]] = {}
-    for each in results.whole_groups(results.of_tournament(db, row.id), size):
-        found.setdefault(each.result.group, []).append(each.result)
+    for each in whole_groups((each.result for each in results.of_tournament(db, row.id)), size):
+        found.setdefault(each.group, []).append(each)
     return [
         Done(
             kind=each.kind,

@@ -1,13 +1,13 @@
-"""A pool's places over time: who stood where in its snapshots."""
+"""A pool's places over time: who stood where after its tournaments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import select
 
-from service.tables import bot, snapshot
+from service.rating_models import DEFAULT
+from service.tables import bot, rating, snapshot, version
 from service.work import Arena
 
 
@@ -23,22 +23,24 @@ class Course:
 def courses(
     arena: Arena, *, rules: str, players: int, bots: Sequence[str], snapshots: int = 30
 ) -> list[Course]:
-    """The places of some bots, each by its newest version then, in so many of the pool's snapshots."""
-    pool = (snapshot.c.rules_key == rules, snapshot.c.players == players)
+    """The places of some bots, each by its newest version then, after so many of the pool's tournaments."""
+    pool = (snapshot.c.rules_key == rules, snapshot.c.players == players, snapshot.c.model == DEFAULT)
+    finals = select(snapshot.c.id).where(*pool, snapshot.c.final).order_by(snapshot.c.id)
+    query = (
+        select(version.c.bot_id, bot.c.name, snapshot.c.created_at, rating.c.place)
+        .join(snapshot, snapshot.c.id == rating.c.snapshot_id)
+        .join(version, version.c.id == rating.c.version_id)
+        .join(bot, bot.c.id == version.c.bot_id)
+        .where(version.c.bot_id.in_(bots), rating.c.place.is_not(None))
+        .order_by(snapshot.c.id)
+    )
     with arena.read() as db:
-        ids = db.scalars(select(snapshot.c.id).where(*pool).order_by(snapshot.c.id)).all()
-        chosen = snapshot.c.id.in_(_spread(ids, snapshots))
-        columns = (snapshot.c.created_at, snapshot.c.body)
-        found = db.execute(select(*columns).where(chosen).order_by(snapshot.c.id)).all()
-        names = {
-            row.id: row.name for row in db.execute(select(bot.c.id, bot.c.name).where(bot.c.id.in_(bots)))
-        }
-    places = [(row.created_at, _places(row.body)) for row in found]
-    return [
-        Course(each, names[each], [(at, known[each]) for at, known in places if each in known])
-        for each in bots
-        if each in names
-    ]
+        chosen = rating.c.snapshot_id.in_(_spread(db.scalars(finals).all(), snapshots))
+        found = db.execute(query.where(chosen)).all()
+    points: dict[str, Course] = {row.bot_id: Course(row.bot_id, row.name, []) for row in found}
+    for row in found:
+        points[row.bot_id].points.append((row.created_at, row.place))
+    return [points[each] for each in bots if each in points]
 
 
 def _spread(ids: Sequence[int], most: int) -> list[int]:
@@ -46,13 +48,3 @@ def _spread(ids: Sequence[int], most: int) -> list[int]:
     if len(ids) <= most:
         return list(ids)
     return [ids[index * (len(ids) - 1) // (most - 1)] for index in range(most)]
-
-
-def _places(body: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Places of bots in a snapshot, each by the newest version whose rating is settled."""
-    newest: dict[str, int] = {}
-    settled = [line["version_id"].rpartition(":") for line in body if not line["provisional"]]
-    for bot_id, _, number in settled:
-        newest[bot_id] = max(newest.get(bot_id, 0), int(number))
-    ranked = [bot_id for bot_id, _, number in settled if newest[bot_id] == int(number)]
-    return {bot_id: place for place, bot_id in enumerate(ranked, start=1)}

@@ -1,31 +1,31 @@
-"""Rankings: a snapshot of ratings for each pool (rule set, table size), fitted anew from all its results."""
+"""Rankings as people read them: out of a snapshot, never out of results. See `refit` for how one is made."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-import structlog
-from sqlalchemy import Row, func, insert, select
+from sqlalchemy import Connection, Row, func, select
 
-from service import rating as numbers
-from service import results
-from service.errors import NotFound
-from service.tables import account, bot, rating, snapshot, tournament, version
-from service.tally import Game
-from service.work import Arena, Work
+from service import differences, paging
+from service.differences import Differences
+from service.errors import Invalid, NotFound
+from service.rating_models import DEFAULT, MODELS
+from service.refit import newest
+from service.tables import account, bot, rating, snapshot, version
+from service.work import Arena
 
-log = structlog.get_logger(__name__)
-MODEL = "elo-1"
-REFIT_EVERY = timedelta(seconds=5)
+LONG_AGO = "an anchor needs the newest rankings: leave `at` out"
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A line of the rankings. `place` numbers the newest versions of active bots whose rating is settled.
 
-    `low` and `high` bound the rating at 95 %; `rank_range` are the places it may really have,
-    None while it is provisional.
+    `low` and `high` bound the rating at 95 %; `rank_range` are the places it may really have;
+    `p_better_next` the probability that it is better than the next in place. `active`: a newest version
+    rated here, of a bot that was not retired then. `retired`: by now; `uploads`: versions of all bots its
+    owner has uploaded so far.
     """
 
     place: int | None
@@ -35,25 +35,37 @@ class Ranked:
     owner: str
     house: bool
     rating: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    rank_range: tuple[int, int] | None
+    p_better_next: float | None
     matches: int
     groups: int
-    rank_range: tuple[int, int] | None
+    forfeits: int
     provisional: bool
+    active: bool
+    retired: bool
+    uploads: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A pool's rankings as of one snapshot; all empty before its first result."""
+    """A part of a pool's rankings as of one snapshot; all empty before its first result."""
 
     rules: str
     players: int
     model: str
+    model_version: int
+    unit: str
+    parameters: Mapping[str, float]
     snapshot: str | None
     at: datetime | None
     matches: int
+    deals: int
+    last_deal: str | None
+    anchor: str | None
     items: list[Ranked]
+    next: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,172 +79,207 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class RatingPoint:
-    """A version's rating in one snapshot."""
+    """A version's rating after a tournament."""
 
     at: datetime
     rules: str
     players: int
+    model: str
     version: int
     rating: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     matches: int
+    place: int | None
     provisional: bool
 
 
-def rankings(arena: Arena, *, rules: str = "fundex", players: int = 4, at: datetime | None = None) -> Ranking:
-    """The newest rankings of a pool, or those of the time `at`. Reads a snapshot, never results."""
-    query = _newest(rules, players)
-    if at is not None:
-        query = query.where(snapshot.c.created_at <= at)
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which lines of the rankings; None: all."""
+
+    owner: str | None = None
+    name: str | None = None
+    house: bool | None = None
+    provisional: bool | None = None
+
+    def fits(self, line: Ranked) -> bool:
+        """Whether a line is one of them; a name fits where it is a part, in whatever case."""
+        return (
+            self.owner in (None, line.owner)
+            and (self.name or "").casefold() in line.bot.casefold()
+            and self.house in (None, line.house)
+            and self.provisional in (None, line.provisional)
+        )
+
+
+ALL = Choice()
+
+
+def rankings(
+    arena: Arena,
+    *,
+    rules: str = "fundex",
+    players: int = 4,
+    model: str = DEFAULT,
+    at: datetime | None = None,
+    anchor: str | None = None,
+    choice: Choice = ALL,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> Ranking:
+    """The newest rankings of a pool, or those of the time `at`; whole without a `limit`.
+
+    Reads a snapshot, never results. A cursor goes on in the snapshot it comes from. `anchor` is a bot that
+    is given 1500 (0 points), all others' intervals being those of the difference to it.
+    """
+    after = paging.read(cursor, int, int)
+    if anchor is not None and at is not None:
+        raise Invalid({"anchor": [LONG_AGO]})
     with arena.read() as db:
-        row = db.execute(query).first()
+        row = db.execute(_snapshot(rules, players, model, at, after)).first()
         if row is None:
-            return Ranking(rules, players, MODEL, None, None, 0, [])
-        names = {each.id: each for each in db.execute(_names([line["version_id"] for line in row.body]))}
-    items = _numbered([(line, names[line["version_id"]]) for line in row.body])
-    return Ranking(rules, players, row.model, str(row.id), row.created_at, row.matches, items)
+            return _empty(rules, players, model)
+        lines = row.body if anchor is None else _anchored(db, row, anchor)
+        who = _who(db, [line["version_id"] for line in lines])
+    chosen = [each for line in lines if choice.fits(each := _ranked(line, who[line["version_id"]]))]
+    start = after[1] if after else 0
+    end = len(chosen) if limit is None else start + limit
+    return Ranking(
+        rules=rules,
+        players=players,
+        model=model,
+        model_version=row.model_version,
+        unit=MODELS[model].unit,
+        parameters=row.parameters,
+        snapshot=str(row.id),
+        at=row.created_at,
+        matches=row.matches,
+        deals=row.deals,
+        last_deal=row.last_deal,
+        anchor=anchor,
+        items=chosen[start:end],
+        next=paging.written([row.id, end]) if end < len(chosen) else None,
+    )
+
+
+def compare(
+    arena: Arena, a: str, b: str, *, rules: str = "fundex", players: int = 4, model: str = DEFAULT
+) -> Differences:
+    """Is bot a better than b? Each a bot (its newest version rated in this pool) or BOT:VERSION."""
+    with arena.read() as db:
+        return differences.compare(db, rules, players, model, a, b)
 
 
 def pools(arena: Arena) -> list[Pool]:
     """Every pool with a snapshot, the busiest first."""
-    newest = select(func.max(snapshot.c.id)).group_by(snapshot.c.rules_key, snapshot.c.players)
-    query = (
-        select(snapshot).where(snapshot.c.id.in_(newest)).order_by(snapshot.c.matches.desc(), snapshot.c.id)
+    of_default = snapshot.c.model == DEFAULT
+    last = (
+        select(func.max(snapshot.c.id)).where(of_default).group_by(snapshot.c.rules_key, snapshot.c.players)
+    )
+    query = select(snapshot.c.rules_key, snapshot.c.players, snapshot.c.matches).where(
+        snapshot.c.id.in_(last)
     )
     with arena.read() as db:
-        return [Pool(row.rules_key, row.players, row.matches) for row in db.execute(query)]
+        found = db.execute(query.order_by(snapshot.c.matches.desc(), snapshot.c.id)).all()
+    return [Pool(row.rules_key, row.players, row.matches) for row in found]
 
 
-def history(arena: Arena, bot_id: str) -> list[RatingPoint]:
-    """A bot's ratings over time, all versions and pools, oldest first."""
+def history(
+    arena: Arena, bot_id: str, *, model: str = DEFAULT, rules: str | None = None, players: int | None = None
+) -> list[RatingPoint]:
+    """A bot's ratings after each tournament of a pool, or of all; all its versions, oldest first."""
+    columns = (snapshot.c.created_at, snapshot.c.rules_key, snapshot.c.players, snapshot.c.model)
     query = (
-        select(rating, snapshot.c.created_at, snapshot.c.rules_key, snapshot.c.players, version.c.number)
+        select(rating, *columns, version.c.number)
         .join(snapshot, snapshot.c.id == rating.c.snapshot_id)
         .join(version, version.c.id == rating.c.version_id)
-        .where(version.c.bot_id == bot_id)
-        .order_by(snapshot.c.id)
+        .where(version.c.bot_id == bot_id, snapshot.c.model == model)
+        .order_by(snapshot.c.id, version.c.number)
     )
+    for column, value in ((snapshot.c.rules_key, rules), (snapshot.c.players, players)):
+        query = query if value is None else query.where(column == value)
     with arena.read() as db:
         if db.scalar(select(bot.c.id).where(bot.c.id == bot_id)) is None:
             raise NotFound(f"no bot {bot_id}")
         return [_point(row) for row in db.execute(query)]
 
 
-def settle(arena: Arena, tournament_id: str) -> bool:
-    """Fit the pool of a tournament anew; False if nothing came in since its last snapshot."""
-    query = select(tournament.c.rules_key, tournament.c.players).where(tournament.c.id == tournament_id)
-    with arena.read() as db:
-        pool = db.execute(query).one()
-    return refit(arena, pool.rules_key, pool.players)
+def _snapshot(rules: str, players: int, model: str, at: datetime | None, after: Sequence[int] | None) -> Any:
+    query = newest(rules, players, model)
+    if after is not None:
+        query = query.where(snapshot.c.id == after[0])
+    return query if at is None else query.where(snapshot.c.created_at <= at)
 
 
-def settle_running(arena: Arena) -> int:
-    """Fit anew the pools that are being played in, each at most every few seconds; how many were."""
-    query = (
-        select(tournament.c.rules_key, tournament.c.players)
-        .where(tournament.c.status.in_(("running", "paused")))
-        .distinct()
+def _empty(rules: str, players: int, model: str) -> Ranking:
+    about = MODELS[model]
+    return Ranking(
+        rules,
+        players,
+        model,
+        about.version,
+        about.unit,
+        about.parameters,
+        None,
+        None,
+        0,
+        0,
+        None,
+        None,
+        [],
+        None,
     )
-    with arena.read() as db:
-        running = db.execute(query).all()
-        stale = [pool for pool in running if _stale(arena, db.execute(_newest(*pool)).first())]
-    return sum(refit(arena, pool.rules_key, pool.players) for pool in stale)
 
 
-def refit(arena: Arena, rules_key: str, players: int) -> bool:
-    """Fit a pool to all its whole deal groups and keep the snapshot, unless nothing came in."""
-    with arena.read() as db:
-        games = [game for found in results.of_pool(db, rules_key, players) for game in _games(*found)]
-        last = db.execute(_newest(rules_key, players)).first()
-    if len(games) == (last.matches if last else 0):
-        return False
-    lines = [_line(rated) for rated in numbers.elo(games)]
-    with arena.work() as work:
-        newest = work.db.execute(_newest(rules_key, players)).first()
-        if (newest and newest.id) != (last and last.id):
-            return False  # somebody else was quicker
-        _store(work, rules_key, players, len(games), lines)
-    log.info("ratings_fitted", rules=rules_key, players=players, matches=len(games), bots=len(lines))
-    return True
+def _anchored(db: Connection, row: "Row[Any]", anchor: str) -> list[dict[str, Any]]:
+    shifted = differences.anchored(db, row.rules_key, row.players, row.model, anchor)
+    return [{**line, **shifted[line["version_id"]]} for line in row.body]
 
 
-def _games(tournament_id: str, found: list[results.Seated]) -> list[Game]:
-    return [Game((tournament_id, each.result.group), each.versions, each.result.places) for each in found]
-
-
-def _store(work: Work, rules_key: str, players: int, matches: int, lines: list[dict[str, Any]]) -> None:
-    row = {"rules_key": rules_key, "players": players, "model": MODEL, "matches": matches, "body": lines}
-    made = work.db.execute(insert(snapshot).values(**row, created_at=work.now))
-    (snapshot_id,) = made.inserted_primary_key or (None,)
-    kept = ("version_id", "rating", "low", "high", "matches", "provisional")
-    points = [{"snapshot_id": snapshot_id, **{name: line[name] for name in kept}} for line in lines]
-    if points:  # a pool may have lost all it had
-        work.db.execute(insert(rating), points)
-
-
-def _line(rated: numbers.Rated) -> dict[str, Any]:
-    same = ("rating", "low", "high", "groups", "rank_range", "provisional", "p_better_next")
-    kept = {name: getattr(rated, name) for name in same}
-    return {"version_id": rated.player, "matches": rated.games, **kept}
-
-
-def _newest(rules_key: str, players: int) -> Any:
-    of_it = (snapshot.c.rules_key == rules_key, snapshot.c.players == players)
-    return select(snapshot).where(*of_it).order_by(snapshot.c.id.desc()).limit(1)
-
-
-def _stale(arena: Arena, last: "Row[Any] | None") -> bool:
-    return last is None or arena.clock() - last.created_at >= REFIT_EVERY
-
-
-def _names(version_ids: list[str]) -> Any:
-    each = version.alias("each")
-    newest = (
-        select(func.max(each.c.number))
-        .where(each.c.bot_id == bot.c.id, each.c.status == "ready")
-        .scalar_subquery()
-    )
-    return (
-        select(version.c.id, version.c.number, version.c.bot_id, bot.c.name, bot.c.house, bot.c.retired_at)
-        .add_columns(account.c.name.label("owner"), newest.label("newest"))
+def _who(db: Connection, version_ids: list[str]) -> dict[str, tuple[Any, Any]]:
+    """Each version with its bot, and the bot's owner with how much they have uploaded."""
+    uploads = (
+        select(func.count(version.c.id))
         .join(bot, bot.c.id == version.c.bot_id)
-        .join(account, account.c.id == bot.c.owner_id)
+        .where(bot.c.owner_id == account.c.id)
+        .correlate(account)
+    )
+    told = select(account.c.id, account.c.name, uploads.scalar_subquery().label("uploads"))
+    mine = bot.c.id.in_(select(version.c.bot_id).where(version.c.id.in_(version_ids)))
+    owners = {
+        row.id: row for row in db.execute(told.where(account.c.id.in_(select(bot.c.owner_id).where(mine))))
+    }
+    query = (
+        select(version.c.id, version.c.number, version.c.bot_id, bot.c.name, bot.c.house)
+        .add_columns(bot.c.owner_id, bot.c.retired_at)
+        .join(bot, bot.c.id == version.c.bot_id)
         .where(version.c.id.in_(version_ids))
     )
+    return {row.id: (row, owners[row.owner_id]) for row in db.execute(query)}
 
 
-def _numbered(lines: "list[tuple[Mapping[str, Any], Row[Any]]]") -> list[Ranked]:
-    items, place = [], 0
-    for line, who in lines:
-        counts = not line["provisional"] and who.retired_at is None and who.number == who.newest
-        place += counts
-        items.append(_ranked(place if counts else None, line, who))
-    return items
-
-
-def _ranked(place: int | None, line: Mapping[str, Any], who: "Row[Any]") -> Ranked:
+def _ranked(line: Mapping[str, Any], who: tuple[Any, Any]) -> Ranked:
+    of, owner = who
     span = line["rank_range"]
-    same = {name: line[name] for name in ("rating", "low", "high", "matches", "groups", "provisional")}
-    whose = {
-        "bot_id": who.bot_id,
-        "bot": who.name,
-        "version": who.number,
-        "owner": who.owner,
-        "house": who.house,
-    }
-    return Ranked(place=place, rank_range=(span[0], span[1]) if span else None, **same, **whose)
+    same = ("rating", "low", "high", "matches", "groups", "provisional", "p_better_next")
+    return Ranked(
+        place=line.get("place"),
+        bot_id=of.bot_id,
+        bot=of.name,
+        version=of.number,
+        owner=owner.name,
+        house=of.house,
+        rank_range=(span[0], span[1]) if span else None,
+        forfeits=line.get("forfeits", 0),
+        active=line.get("active", True),
+        retired=of.retired_at is not None,
+        uploads=owner.uploads,
+        **{name: line[name] for name in same},
+    )
 
 
 def _point(row: "Row[Any]") -> RatingPoint:
-    return RatingPoint(
-        at=row.created_at,
-        rules=row.rules_key,
-        players=row.players,
-        version=row.number,
-        rating=row.rating,
-        low=row.low,
-        high=row.high,
-        matches=row.matches,
-        provisional=row.provisional,
-    )
+    same = ("rating", "low", "high", "matches", "place", "provisional", "model", "players")
+    told = {name: getattr(row, name) for name in same}
+    return RatingPoint(at=row.created_at, rules=row.rules_key, version=row.number, **told)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import structlog
 from sqlalchemy import text
 
-from service import comparisons, incidents, leases, presence, rankings, stages, trials, watch
+from service import comparisons, incidents, leases, presence, refit, stages, trials, watch
 from service.jobs import PLAY, Job
 from service.work import Arena, Work
 
@@ -52,7 +52,7 @@ def _reap(arena: Arena) -> Reaped:
         )
         presence.forget(work)
         incidents.forget(work)
-    rankings.settle_running(arena)
+    refit.settle_running(arena)
     if any((done.started, done.returned, done.advanced, done.checks)):
         log.info(
             "reaped", started=done.started, returned=done.returned, advanced=done.advanced, checks=done.checks

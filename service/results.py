@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, select
 
 from service.standings import Result
-from service.tables import entrant, match, seat, tournament
+from service.tables import entrant, match, seat
+from service.tally import Game
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,35 +21,41 @@ class Seated:
     versions: tuple[str, ...]
 
 
-def of_tournament(db: Connection, tournament_id: str, *, rated: bool = False) -> list[Seated]:
-    """All finished matches of a tournament, or only those that are rated (no filler, a full table)."""
-    only = (match.c.tournament_id == tournament_id, *([match.c.rated] if rated else []))
-    return list(_matches(db, _select(*only)))
+def of_tournament(db: Connection, tournament_id: str) -> list[Seated]:
+    """All finished matches of a tournament."""
+    return list(_matches(db, _select(match.c.tournament_id == tournament_id)))
 
 
-def of_pool(db: Connection, rules_key: str, players: int) -> Iterator[tuple[str, list[Seated]]]:
-    """For every tournament of a pool, by id: its matches that are rated.
+def games(db: Connection, tournament_id: str, *where: "ColumnElement[bool]") -> Iterator[Game]:
+    """The finished matches of a tournament that are rated, as ratings want them, in schedule order.
 
-    Those in whole deal groups; of a tournament that its owner stopped all, or stopping at the right moment
-    would pick which results count.
+    Those at full tables without fillers. A team's seats are one player; whoever sits at a table against
+    itself is not rated there.
     """
+    numbers = select(entrant.c.number, entrant.c.version_id).where(entrant.c.tournament_id == tournament_id)
+    version = {row.number: row.version_id for row in db.execute(numbers)}
+    same = (seat.c.tournament_id == match.c.tournament_id) & (seat.c.number == match.c.number)
     query = (
-        select(tournament.c.id, tournament.c.duplicate, tournament.c.status)
-        .where(tournament.c.rules_key == rules_key, tournament.c.players == players)
-        .order_by(tournament.c.id)
+        select(match.c.number, match.c.deal_group, seat.c.entrant, seat.c.place, seat.c.counted, seat.c.out)
+        .join(seat, same)
+        .where(match.c.tournament_id == tournament_id, match.c.status == "done", match.c.rated, *where)
+        .order_by(match.c.number, seat.c.seat)
     )
-    for row in db.execute(query).all():
-        size = 1 if row.status in ("paused", "cancelled") or not row.duplicate else players
-        found = of_tournament(db, row.id, rated=True)
-        yield row.id, found if size == 1 else whole_groups(found, size)
+    for (_, group), rows in groupby(db.execute(query), key=itemgetter(0, 1)):
+        _, _, who, places, counted, out = zip(*rows, strict=True)
+        if len(set(who)) < len(who):
+            who, places, counted, out = _teams(who, places, counted, out)
+        if len(set(who)) == len(who) > 1:
+            yield Game(group, tuple(version[each] for each in who), places, counted, out)
 
 
-def whole_groups(found: list[Seated], size: int) -> list[Seated]:
-    """Without the matches of groups that are not whole; a smaller table has fewer seats to rotate."""
-    played: dict[int, int] = {}
-    for each in found:
-        played[each.result.group] = played.get(each.result.group, 0) + 1
-    return [each for each in found if played[each.result.group] == min(size, len(each.result.entrants))]
+def _teams(*columns: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """Seats of one entrant that came in together as one seat, out if one of them was."""
+    held: dict[Any, list[Any]] = {}
+    for who, place, counted, out in zip(*columns, strict=True):
+        seat = held.setdefault((who, place), [who, place, counted, False])
+        seat[-1] |= out
+    return list(zip(*held.values(), strict=True))
 
 
 def _select(*only: Any) -> "Select[Any]":

@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy import Connection, Row, and_, exists, func, insert, select, update
 
 from engine.rules import RuleSet
-from service import lineup, schedule
+from service import counts, lineup, schedule
 from service.design import Order
 from service.formats import FORMATS, Field, Stage
 from service.jobs import PLAY, SETTLE, Job
@@ -105,7 +105,8 @@ def end(work: Work, tournament_id: str, status: str, reason: str | None = None) 
     over = {"status": status, "reason": reason, "finished_at": work.now, "more": False}
     total = {"total": rows.c.written} if status == "finished" else {}
     this = (rows.c.id == tournament_id, rows.c.status.not_in(OVER))  # an end is final
-    work.db.execute(update(rows).where(*this).values(**over, **total))
+    if work.db.execute(update(rows).where(*this).values(**over, **total)).rowcount:
+        counts.close(work, tournament_id)
     work.send(Job(SETTLE, (tournament_id,)))
 
 
@@ -153,6 +154,7 @@ def _begin(
     plan = {"entrants": field.entrants, "challenger": field.challenger, "prepared": field.prepared}
     begun = {"status": "running", "started_at": work.now, "plan": plan}
     work.db.execute(update(rows).where(rows.c.id == row.id).values(begun))
+    counts.open_pool(work, row.rules_key, row.players)
     _write(work, row, field, first)
 
 

@@ -269,6 +269,7 @@ match = Table(
         postgresql_where=text("status = 'leased'"),
     ),
     Index("ix_match_finished", "tournament_id", "finished_at", "number"),
+    Index("ix_match_group", "tournament_id", "deal_group"),
 )
 
 seat = Table(
@@ -310,28 +311,72 @@ fault = Table(
     _match_key(),
 )
 
-snapshot = Table(
+pool = Table(  # matches that are rated together: one rule set, one table size
+    "pool",
+    metadata,
+    Column("rules_key", String(40), primary_key=True),
+    Column("players", Integer, primary_key=True),
+    _moment("asked_at", known=False),  # something came to an end, or a bot retired: fit anew
+    _moment("fitted_at", known=False),
+    Column("took_ms", Integer, nullable=False, server_default="0"),  # the last fit
+    Column("lease_token", String(32)),  # of whoever fits it
+    _moment("lease_until", known=False),
+)
+
+counted = Table(  # all that ratings need of the matches of one table of entrants; see service.tally
+    "counted",
+    metadata,
+    _to("tournament_id", "tournament.id", primary_key=True),
+    Column("seats", LargeBinary(40), primary_key=True),  # entrant numbers of two bytes, in order of versions
+    Column("rules_key", String(40), nullable=False),
+    Column("players", Integer, nullable=False),
+    Column("matches", Integer, nullable=False),
+    Column("last_group", Integer, nullable=False),
+    Column("sums", LargeBinary, nullable=False),  # numbers of eight bytes
+    Index("ix_counted_pool", "rules_key", "players"),
+)
+
+snapshot = Table(  # written once
     "snapshot",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("rules_key", String(40), nullable=False),
     Column("players", Integer, nullable=False),
     Column("model", String(20), nullable=False),
+    Column("model_version", Integer, nullable=False, server_default="1"),
+    Column("parameters", JSON, nullable=False, server_default="{}"),
     Column("matches", Integer, nullable=False),
+    Column("deals", Integer, nullable=False, server_default="0"),
+    Column("tournaments", Integer, nullable=False, server_default="0"),  # that were over
+    Column("last_deal", String(80)),  # the newest that is counted: "<tournament>/<deal group>"
+    Column("final", Boolean, nullable=False, server_default=true()),  # the first after a tournament: kept
+    Column("digest", String(64), nullable=False, server_default=""),  # of all that went into it
     Column("body", JSON, nullable=False),
     _moment("created_at"),
-    Index("ix_snapshot_pool", "rules_key", "players", "created_at"),
+    Index("ix_snapshot_pool", "rules_key", "players", "model", "created_at"),
 )
 
-rating = Table(  # a bot's history: its line in each snapshot
+estimate = Table(  # what the newest snapshot knows of differences
+    "estimate",
+    metadata,
+    Column("rules_key", String(40), primary_key=True),
+    Column("players", Integer, primary_key=True),
+    Column("model", String(20), primary_key=True),
+    Column("snapshot_id", Integer, ForeignKey("snapshot.id"), nullable=False),
+    Column("versions", JSON, nullable=False),
+    Column("arrays", LargeBinary, nullable=False),  # ratings, covariance, half-points; numpy's format
+)
+
+rating = Table(  # a bot's history: its line in each final snapshot
     "rating",
     metadata,
     Column("snapshot_id", Integer, ForeignKey("snapshot.id"), primary_key=True),
     _to("version_id", "version.id", primary_key=True, index=True),
     Column("rating", Float, nullable=False),
-    Column("low", Float, nullable=False),
-    Column("high", Float, nullable=False),
+    Column("low", Float),
+    Column("high", Float),
     Column("matches", Integer, nullable=False),
+    Column("place", Integer),
     Column("provisional", Boolean, nullable=False),
 )
 

@@ -1,6 +1,6 @@
 """What Celery may be asked to do, by name. A task holds no rules: it calls one verb."""
 
-from service import rankings, reap
+from service import reap, refit
 from service.jobs import CHECK, PLAY, REAP, SETTLE
 from workers import playing, workshop
 from workers.app import app
@@ -21,7 +21,7 @@ def play_matches(bell: int) -> None:
 @app.task(name=SETTLE)
 def settle(tournament_id: str) -> None:
     """The ratings after a tournament."""
-    rankings.settle(workshop.here().arena, tournament_id)
+    refit.settle(workshop.here().arena, tournament_id)
 
 
 @app.task(name=REAP)

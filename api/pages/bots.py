@@ -84,8 +84,8 @@ def _line(name: str, points: list[RatingPoint]) -> plots.Line:
     return plots.Line(
         name,
         [(each.at.timestamp(), each.rating) for each in kept],
-        low=[each.low for each in kept],
-        high=[each.high for each in kept],
+        low=[each.rating if each.low is None else each.low for each in kept],
+        high=[each.rating if each.high is None else each.high for each in kept],
     )
 
 

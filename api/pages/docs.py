@@ -6,7 +6,10 @@ from api import guide
 from api.context import arena
 from api.pages.site import blp
 from service import upload
+from service.estimate import FEW_GROUPS
 from service.limits import Limits
+from service.rating import WIDE
+from service.rating_models import MODELS
 
 
 @blp.get("/docs/bots")
@@ -14,6 +17,13 @@ def bots() -> str:
     """How a bot is written, with all it is told and may do."""
     others = sorted(arena().settings.interpreters)
     return render_template("bots.html", limits=Limits(), upload=upload, others=others)
+
+
+@blp.get("/docs/ratings")
+def ratings() -> str:
+    """What a rating means, and how sure it is."""
+    facts = {"few": FEW_GROUPS, "wide": round(WIDE), "models": MODELS.values()}
+    return render_template("ratings.html", **facts)
 
 
 @blp.get("/docs")

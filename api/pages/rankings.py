@@ -10,13 +10,14 @@ from api.context import arena
 from api.kept import Kept
 from api.pages import plots
 from api.pages.site import blp
-from api.schemas.rankings import RankingQuery
+from api.schemas.rankings import SnapshotQuery
 from service import places, rankings
 from service.rankings import Pool, Ranked, Ranking
+from service.rating_models import DEFAULT, MODELS
 
 LINES = 100  # unless all are asked for
 FOLLOWED = 8  # bots whose places are drawn
-QUERY = ("rules", "players", "at")
+QUERY = ("rules", "players", "model", "at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ def ranking() -> str:
         "filtered": len(items) < len(found.items),
         "plot": _course(found),
         "args": request.args,
+        "models": MODELS.values(),
+        "number": "%.0f" if found.unit == "Elo" else "%.1f",
     }
     return render_template("rankings.html", **facts)
 
@@ -56,7 +59,7 @@ def asked(pools: Sequence[Pool]) -> dict[str, Any]:
         given["rules"], given["players"] = pool.split(" ")
     if not given.keys() & {"rules", "players"} and pools:
         given |= {"rules": pools[0].rules, "players": str(pools[0].players)}
-    loaded: dict[str, Any] = RankingQuery().load(given)
+    loaded: dict[str, Any] = SnapshotQuery().load(given)
     return loaded
 
 
@@ -69,15 +72,21 @@ def wanted(line: Ranked) -> bool:
 
 
 def bars(items: Sequence[Ranked]) -> list[Bar]:
-    """Their intervals on one scale."""
-    if not items:
+    """Their intervals on one scale; none without intervals."""
+    ends = [(line.low, line.high) for line in items if line.low is not None and line.high is not None]
+    if not ends or len(ends) < len(items):
         return []
-    scale = plots.Scale(min(line.low for line in items), max(line.high for line in items), 2, 198)
-    return [Bar(scale(line.low), scale(line.rating), scale(line.high)) for line in items]
+    scale = plots.Scale(min(low for low, _ in ends), max(high for _, high in ends), 2, 198)
+    return [
+        Bar(scale(low), scale(line.rating), scale(high))
+        for line, (low, high) in zip(items, ends, strict=True)
+    ]
 
 
 def _course(found: Ranking) -> plots.Plot | None:
     """The places of those who lead now, over time; None with nothing to compare."""
+    if found.model != DEFAULT:
+        return None
     leading = [line.bot_id for line in found.items if line.place is not None][:FOLLOWED]
     kept: Kept = current_app.extensions["kept"]
     courses = kept.get(

@@ -11,6 +11,7 @@ from api.schemas.fields import (
     Schema,
     Switch,
     Text,
+    Whole,
     choice,
     flag,
     free,
@@ -22,6 +23,7 @@ from api.schemas.fields import (
     whole,
 )
 from service.bots import STATUSES
+from service.rating_models import DEFAULT, MODELS
 
 REPORT = {"ready": True, "stage": "match"}
 CODE = {"description": "a .py file or a .zip", "example": "bot.py"}
@@ -131,15 +133,30 @@ class FaultAnswer(Answer):
     evidence = free("the answer, limits and use, exit status and log", {"answer": '{"id":38,"move":"R9"}'})
 
 
+class HistoryQuery(Schema):
+    """Which of a bot's ratings."""
+
+    model = one_of(tuple(MODELS), "how ratings are computed", load_default=DEFAULT)
+    rules = Text(
+        validate=validate.Length(1, 40, error="must be the `rules` of a pool, such as fundex"),
+        metadata={"description": "only pools of this rule set", "example": "fundex"},
+    )
+    players = Whole(
+        2, 11, in_query=True, metadata={"description": "only pools of this many seats", "example": 4}
+    )
+
+
 class RatingPointAnswer(Answer):
-    """A version's rating at some time."""
+    """A version's rating after a tournament, as published then."""
 
     at = moment("when it was computed")
     rules = text("which pool: the rule set", "fundex")
     players = whole("which pool: seats at a table", 4)
+    model = choice("how it was computed", tuple(MODELS))
     version = whole("which version", 1)
-    rating = number("Elo", 1532.5)
-    low = number("95 % surely above this", 1490.0)
-    high = number("95 % surely below this", 1575.0)
+    rating = number("Elo, or the model's own unit", 1532.5)
+    low = number("95 % surely above this; null where the model has no intervals", 1490.0, null=True)
+    high = number("95 % surely below this; null where the model has no intervals", 1575.0, null=True)
     matches = whole("matches it rests on", 480)
+    place = whole("its place then", 3, null=True)
     provisional = flag("whether it still rests on too little", False)

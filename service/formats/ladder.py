@@ -8,7 +8,8 @@ from typing import Any
 from service.design import Dice
 from service.formats.base import Done, Field, Stage, average, repeated, seated
 from service.formats.grouping import Met
-from service.rating import Game, fit, rank
+from service.rating import elo, rank
+from service.tally import Game
 
 
 class Ladder:
@@ -58,5 +59,5 @@ def _doubt(field: Field, done: Sequence[Done]) -> dict[int, float]:
                                      [table.exact_bids[each] for each in table.entrants]))
         for n, table in enumerate(tables)
     ]  # fmt: skip
-    margin = {rated.player: round(rated.margin, 1) for rated in fit(games).rated()}
+    margin = {rated.player: round(rated.margin or inf, 1) for rated in elo(games)}
     return {each: margin.get(each, inf) for each in field.staying}

@@ -26,7 +26,7 @@ from api.cli import main
 from api.client import Client
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
-from service import leases, rankings, tables, trials
+from service import leases, refit, tables, trials
 from service.jobs import CHECK, SETTLE, InlineQueue
 from service.leases import Spent
 from service.settings import Settings
@@ -311,7 +311,7 @@ def cup(ada: Author, ready_bots: list[str], play_all: Callable[..., None], arena
     """A finished and rated tournament of Ada's."""
     made = ada.post("/tournaments", spec_of(ready_bots)).get_json()
     play_all()
-    rankings.settle(arena, made["id"])
+    refit.settle(arena, made["id"])
     told: dict[str, Any] = ada.get(f"/tournaments/{made['id']}").get_json()
     assert told["status"] == "finished"
     return told
@@ -327,7 +327,7 @@ def server(app: Flask, arena: Arena) -> Iterator[str]:
     assert isinstance(queue, InlineQueue)
     queue.does = {
         CHECK: lambda version: _pass(arena, version),
-        SETTLE: lambda one: rankings.settle(arena, one),
+        SETTLE: lambda one: refit.settle(arena, one),
     }
     listener = make_server("127.0.0.1", 0, app, threaded=True)
     threading.Thread(target=listener.serve_forever, daemon=True).start()

@@ -65,7 +65,8 @@ def test_every_operation_answers_as_documented(
     http: FlaskClient, contract: Any, ada: Any, cup: dict[str, Any], make_spec: Any, arena: Arena
 ) -> None:
     """The client of these tests holds each answer against the document; here are all of them."""
-    bot, tournament = cup["entrants"][0]["bot_id"], cup["id"]
+    bot, other, tournament = cup["entrants"][0]["bot_id"], cup["entrants"][1]["bot_id"], cup["id"]
+    pool = http.get("/api/v1/rankings/pools").get_json()["items"][0]["rules"]
     for path in (
         "accounts/me",
         "bots",
@@ -84,6 +85,7 @@ def test_every_operation_answers_as_documented(
         f"matches/{tournament}-0/record",
         "rankings",
         "rankings/pools",
+        f"rankings/compare?rules={pool}&a={bot}&b={other}",
         "rules",
         "rules/korean",
         "limits",

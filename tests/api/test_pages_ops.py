@@ -37,6 +37,8 @@ def test_the_front_page_shows_the_best(http: FlaskClient, arena: Arena, cup: dic
         "matches": 480,
         "groups": 120,
         "rank_range": [1, 1],
+        "place": 1,
+        "p_better_next": None,
         "provisional": False,
     }
     with arena.work() as work:

@@ -22,7 +22,7 @@ from sqlalchemy import func, select, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, play
-from service import accounts, archive, bots, folds, leases, rankings, stages, tables, tournaments
+from service import accounts, archive, bots, folds, leases, refit, stages, tables, tournaments
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.sheet import Spent
@@ -103,7 +103,7 @@ def undisturbed(settings: Settings, backup: Path, tournament_id: str) -> dict[st
             _, held = leases.finish_and_claim(
                 arena, held, outcome, spent, mode="A", worker="peace", more=True
             )
-        rankings.settle(arena, tournament_id)
+        refit.settle(arena, tournament_id)
         return results(arena, tournament_id)
 
 

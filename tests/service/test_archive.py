@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from service import accounts, archive, folds, leases, rankings, tables, tournaments
+from service import accounts, archive, folds, leases, refit, tables, tournaments
 from service.accounts import Account
 from service.errors import Conflict, Invalid
 from service.jobs import InlineQueue
@@ -40,7 +40,7 @@ def cup(
         held = leases.claim(arena, "w")
         assert held is not None
         finish(arena, held)
-    rankings.settle(arena, made.id)
+    refit.settle(arena, made.id)
     return made.id
 
 
@@ -67,7 +67,7 @@ def test_a_backup_goes_into_another_kind_of_database_and_back(
     archive.restore(arena, tmp_path / "again", replace=True)
     assert rows(arena) == before
     assert play_all(arena) == 3
-    assert rankings.settle(arena, cup), "a new snapshot finds a number of its own"
+    assert refit.settle(arena, cup), "a new snapshot finds a number of its own"
 
 
 def test_both_go_on_alike(

@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, play
-from service import accounts, comparisons, leases, matches, rankings, reap, tables, tournaments
+from service import accounts, comparisons, leases, matches, rankings, reap, refit, tables, tournaments
 from service.accounts import Account
 from service.contest import seats
 from service.design import Dice
@@ -147,7 +147,7 @@ def test_it_is_not_rated_and_not_among_tournaments(arena: Arena, author: Account
         finish(arena, held)
     reap.reap(arena)
     pool = RuleSet.parse(SMALL).key()
-    rankings.settle(arena, made.id)
+    refit.settle(arena, made.id)
     assert rankings.rankings(arena, rules=pool, players=2).items == []
     assert tournaments.tournaments(arena).items == []
     assert [each.id for each in comparisons.comparisons(arena).items] == [made.id]

@@ -11,7 +11,7 @@ import service
 from service import forecast, rating, schedule
 from service.forecast import Meetings, Span
 from service.schedule import Pairing
-from service.tally import Game
+from service.tally import Game, count
 
 GOLDEN = {
     (24, 4, 1, 2, True): "9e7399aad0a0c3a5b64bae47e103bc9739269d6d3d4f055b916f993e1c623020",
@@ -80,7 +80,7 @@ def test_the_interval_that_is_forecast_is_the_one_that_is_fitted(
     dice = random.Random(5)
     places = [tuple(dice.sample(range(1, seats + 1), seats)) for _ in pairings]
     games = [Game(each.group, each.entrants, place) for each, place in zip(pairings, places, strict=True)]
-    fitted = rating.fit(games)
+    fitted = rating.fit(count(games))
     margins = [rated.margin for rated in fitted.rated()]
     told = read(pairings, entrants, seats).precision(duplicate=False)
     assert told.rating == pytest.approx(sum(margins) / len(margins), rel=0.12)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service import bots, leases, rankings, reap, tournaments
+from service import bots, leases, rankings, reap, refit, tournaments
 from service.accounts import Account
 from service.errors import NotFound
 from service.leases import Assignment
@@ -45,7 +45,7 @@ def test_only_whole_deal_groups_are_rated(arena: Arena, cup: Callable[..., str],
         held = leases.claim(arena, "w")
         assert held is not None
         finish(arena, held)
-        rankings.settle(arena, made)
+        refit.settle(arena, made)
         counted = rankings.rankings(arena, rules=pool(arena)).matches if played >= 4 else 0
         assert counted == played // 4 * 4
 
@@ -59,11 +59,11 @@ def test_stopping_a_tournament_does_not_choose_which_results_count(
         assert held is not None
         finish(arena, held)
     tournaments.cancel(arena, author, made)
-    rankings.settle(arena, made)
+    refit.settle(arena, made)
     assert rankings.rankings(arena, rules=pool(arena)).matches == 6
 
 
-def test_a_rating_takes_back_what_no_longer_counts(
+def test_what_was_played_of_a_deal_counts_while_paused_and_when_all_is_over(
     arena: Arena, author: Account, cup: Callable[..., str], finish: Finish
 ) -> None:
     made = cup(1)
@@ -72,15 +72,17 @@ def test_a_rating_takes_back_what_no_longer_counts(
         assert held is not None
         finish(arena, held)
     tournaments.pause(arena, author, made)
-    rankings.settle(arena, made)
+    refit.settle(arena, made)
     assert rankings.rankings(arena, rules=pool(arena)).matches == 3
     tournaments.resume(arena, author, made)
+    refit.settle(arena, made)
+    assert rankings.rankings(arena, rules=pool(arena)).items == []
     for _ in range(leases.ENOUGH // leases.ALONE):
         held = leases.claim(arena, "w")
         assert held is not None
         leases.give_back(arena, held, "fire")
-    rankings.settle(arena, made)
-    assert rankings.rankings(arena, rules=pool(arena)).items == []
+    refit.settle(arena, made)
+    assert rankings.rankings(arena, rules=pool(arena)).matches == 3
 
 
 def test_a_fit_without_new_results_keeps_the_snapshot(
@@ -88,9 +90,9 @@ def test_a_fit_without_new_results_keeps_the_snapshot(
 ) -> None:
     made = cup(1)
     play_all(arena)
-    assert rankings.settle(arena, made) is True
+    assert refit.settle(arena, made) is True
     first = rankings.rankings(arena, rules=pool(arena))
-    assert rankings.settle(arena, made) is False
+    assert refit.settle(arena, made) is False
     assert rankings.rankings(arena, rules=pool(arena)) == first
 
 
@@ -101,7 +103,7 @@ def test_an_earlier_snapshot_is_told_as_it_was_published(
     for _ in range(2):
         made = cup(3)
         play_all(arena)
-        rankings.settle(arena, made)
+        refit.settle(arena, made)
         rankings_at.append((clock.now, rankings.rankings(arena, rules=pool(arena))))
         clock.turn(60)
     for at, told in rankings_at:
@@ -111,19 +113,23 @@ def test_an_earlier_snapshot_is_told_as_it_was_published(
 
 
 def test_only_settled_newest_versions_of_active_bots_are_numbered(
-    arena: Arena, author: Account, cup: Callable[..., str], play_all: PlayAll
+    arena: Arena, author: Account, cup: Callable[..., str], play_all: PlayAll, clock: Any
 ) -> None:
     provisional = cup(1)
     play_all(arena)
-    rankings.settle(arena, provisional)
+    refit.settle(arena, provisional)
     assert {line.place for line in rankings.rankings(arena, rules=pool(arena)).items} == {None}
-    settled = cup(300)
+    settled = cup(60)
     play_all(arena)
-    rankings.settle(arena, settled)
+    refit.settle(arena, settled)
     lines = rankings.rankings(arena, rules=pool(arena)).items
     assert [line.place for line in lines] == [1, 2, 3, 4]
     assert [line.rating for line in lines] == sorted((line.rating for line in lines), reverse=True)
     bots.retire(arena, author, lines[1].bot_id)
+    assert [line.retired for line in rankings.rankings(arena, rules=pool(arena)).items][1]
+    assert refit.settle_running(arena) == 0, "not yet: it was fitted this very moment"
+    clock.turn(5)
+    assert refit.settle_running(arena) == 1
     again = rankings.rankings(arena, rules=pool(arena)).items
     assert [line.place for line in again] == [1, None, 2, 3]
 
@@ -134,7 +140,7 @@ def test_pools_keep_rules_and_table_sizes_apart(
     for changes in ({}, {"players": 2}, {"rules": {"preset": "amigo", "hand_sizes": [1]}}):
         made = cup(1, **changes)
         play_all(arena)
-        rankings.settle(arena, made)
+        refit.settle(arena, made)
     assert len({(each.rules, each.players) for each in rankings.pools(arena)}) == 3
 
 
@@ -159,7 +165,7 @@ def test_a_bots_history_holds_a_point_a_snapshot(
     for _ in range(2):
         made = cup(1)
         play_all(arena)
-        rankings.settle(arena, made)
+        refit.settle(arena, made)
         clock.turn(60)
     line = rankings.rankings(arena, rules=pool(arena)).items[0]
     points = rankings.history(arena, line.bot_id)

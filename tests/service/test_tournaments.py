@@ -23,6 +23,7 @@ from service import (
     matches,
     rankings,
     reap,
+    refit,
     stages,
     tables,
     tournaments,
@@ -101,14 +102,14 @@ def test_the_order_of_finishing_changes_neither_standings_nor_ratings(
     for each in held:
         clock.turn(0.01)
         assert finish(arena, each)[0]
-    rankings.settle(arena, made.id)
+    refit.settle(arena, made.id)
     shuffled = folds.standings_of(arena, made.id)
     pool = RuleSet.parse(SMALL).key()
     first = rankings.rankings(arena, rules=pool)
     with arena.work() as work:  # the same results once more, as if they had come in order
-        work.db.execute(tables.rating.delete())
-        work.db.execute(tables.snapshot.delete())
-    rankings.settle(arena, made.id)
+        for each in (tables.rating, tables.estimate, tables.snapshot):
+            work.db.execute(each.delete())
+    refit.settle(arena, made.id)
     again = rankings.rankings(arena, rules=pool)
     assert first.items == again.items
     assert first.matches == len(held)
