@@ -5,7 +5,7 @@ import stat
 import struct
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,6 +31,15 @@ def pack(
     with warnings.catch_warnings(), zipfile.ZipFile(data, "w", method) as archive:
         warnings.simplefilter("ignore")  # a name given twice on purpose
         for name, content in (("bot.toml", toml), ("main.py", b"print()\n"), *files):
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def archived(files: Mapping[str, bytes]) -> bytes:
+    """A good archive of these files."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, content in files.items():
             archive.writestr(name, content)
     return data.getvalue()
 

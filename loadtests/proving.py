@@ -16,6 +16,7 @@ from loadtests.attacks import Attack
 from service.limits import Limits
 from workers.match import Played, play_match
 from workers.sandbox import BotCode, Sandbox
+from workers.sandbox.family import Parent
 
 HONEST = b"""
 def bid(view):
@@ -143,10 +144,16 @@ def play(bots: list[BotCode], sandbox: Sandbox, limits: Limits = STRICT, **optio
 
 def open_descriptors(sandbox: Sandbox) -> int:
     """Ours, without those of the parents that stay."""
-    parents = getattr(sandbox.launcher, "parents", {}).values()
     return len(os.listdir("/proc/self/fd")) - sum(
-        (not parent.closed) + (parent.hold >= 0) for parent in parents
+        (not parent.closed) + (parent.hold >= 0) for parent in lasting(sandbox)
     )
+
+
+def lasting(sandbox: Sandbox) -> list[Parent]:
+    """What stays between bots: the seats' parents and ushers."""
+    launcher = getattr(sandbox, "launcher", None)
+    launchers = (launcher, getattr(launcher, "one_shot", None))
+    return [parent for each in launchers for parent in getattr(each, "parents", {}).values()]
 
 
 def left_behind(sandbox: Sandbox) -> dict[str, list[str]]:
@@ -156,10 +163,11 @@ def left_behind(sandbox: Sandbox) -> dict[str, list[str]]:
     """
     claim = sandbox.claim
     uids = {claim.uid(slot) for slot in range(16)} if os.getuid() == 0 else set()
-    parents = list(getattr(getattr(sandbox, "launcher", None), "parents", {}).values())
+    parents = lasting(sandbox)
     warm = {str(pid) for parent in parents for pid in parent.pids()}
     numbers = [entry.name for entry in os.scandir("/proc") if entry.name.isdigit() and _owner(entry) in uids]
-    kept = {path for parent in parents if parent.group for path in (parent.group.memory, parent.group.pids)}
+    groups = [parent.group for parent in parents if parent.group]
+    kept = {path for group in groups for path in (group.memory, group.pids, group.cpu)}
     found = {
         "processes": [number for number in numbers if number not in warm],
         "groups": [

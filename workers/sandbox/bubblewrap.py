@@ -10,7 +10,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from service.limits import Limits
@@ -18,13 +18,14 @@ from workers.sandbox import filters
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
-from workers.sandbox.family import entered
+from workers.sandbox.family import Parent, Pipes, entered, limits_of
 from workers.sandbox.groups import Group, Groups
 from workers.sandbox.oneshot import OneShot
 from workers.sandbox.policy import ENVIRONMENT, KIB, MIB, POLICY
 from workers.sandbox.running import Running
 from workers.sandbox.runtime import LIMITER, Runtime
 from workers.sandbox.unpack import Unpacked, unpack
+from workers.sandbox.usher import RULES, SOURCE, TELL, Ushered, UsherNursery
 
 NAMESPACES = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
 FIXED = [
@@ -43,6 +44,8 @@ class Bubblewrap:
     runtime: Runtime
     claim: Claim
     groups: Groups | None
+    ushers: UsherNursery | None = None
+    parents: dict[int, Parent] = field(default_factory=dict)
     launched: int = 0
 
     name = "one-shot"
@@ -56,6 +59,8 @@ class Bubblewrap:
         )
         group = None
         try:
+            if self.ushers is not None:
+                return self._ushered(unpacked, limits, slot, cpu_seconds)
             group = self._group(limits, unpacked)
             return self._start(unpacked, limits, group, uid, cpu_seconds)
         except BaseException as error:
@@ -65,7 +70,56 @@ class Bubblewrap:
             raise
 
     def close(self) -> None:
-        """Nothing lasts here between launches."""
+        """End the seats' ushers."""
+        for usher in self.parents.values():
+            usher.close()
+        self.parents.clear()
+
+    def _ushered(self, unpacked: Unpacked, limits: Limits, slot: int, cpu_seconds: int) -> Running:
+        memory, uid = limits.memory_mb * MIB, self.claim.uid(slot)
+        usher = self._usher(slot, memory)
+        with Pipes() as pipes:
+            streams = pipes.streams()
+            rules = pipes.data(filters.compiled(forks=unpacked.forks))
+            told, tell = pipes.pair()
+            passed, source = [*streams, rules, tell], None
+            if unpacked.source is not None:
+                passed.append(pipes.data(unpacked.source))
+                source = SOURCE
+            order = {
+                "number": self.launched,
+                "run": self._arguments(unpacked, RULES, source, TELL),
+                "limits": _limits(memory, cpu_seconds, forks=unpacked.forks),
+                "usher": {"uid": uid, "mount": str(self._mount_point()), "options": _options(uid)},
+            }
+            first = usher.launch(order, passed)
+            pipes.kept = True
+        return Ushered(
+            stdin=pipes.ours[0],
+            stdout=pipes.ours[1],
+            stderr=pipes.ours[2],
+            memory_limit=memory,
+            report=told,
+            group=usher.group,
+            folder=unpacked.folder,
+            shows_where=unpacked.source is not None,
+            parent=usher,
+            number=self.launched,
+            first=first,
+            forks=unpacked.forks,
+        )
+
+    def _usher(self, slot: int, memory: int) -> Parent:
+        """The seat's usher; one that has failed, or whose bot was never stopped, is replaced."""
+        assert self.ushers is not None
+        known = self.parents.get(slot)
+        if known is None or not known.fit():
+            if known is not None:
+                known.close()
+            self._mount_point().mkdir(mode=0o711, exist_ok=True)
+            known = self.parents[slot] = self.ushers.parent(slot, numpy=False)
+        known.limit(memory)
+        return known
 
     def _group(self, limits: Limits, unpacked: Unpacked) -> Group | None:
         if self.groups is None:
@@ -153,8 +207,7 @@ class Bubblewrap:
         if self.groups is None or os.getuid() != 0:
             return []
         self._mount_point().mkdir(mode=0o711, exist_ok=True)
-        size = f"size={POLICY.scratch_bytes},nr_inodes={POLICY.scratch_files}"
-        options = f"{size},mode=0700,uid={uid},gid={uid},noexec,nosuid,nodev"
+        options = f"{_options(uid)},noexec,nosuid,nodev"
         return [shlex.join(["mount", "-n", "-t", "tmpfs", "-o", options, "rage", str(self._mount_point())])]
 
 
@@ -167,6 +220,21 @@ def found() -> str:
         if shutil.which(program) is None:
             raise SandboxUnavailable(f"{program} is not installed; install it: apt-get install {package}")
     return str(shutil.which("bwrap"))
+
+
+def _options(uid: int) -> str:
+    """Of the scratch space of a seat."""
+    size = f"size={POLICY.scratch_bytes},nr_inodes={POLICY.scratch_files}"
+    return f"{size},mode=0700,uid={uid},gid={uid}"
+
+
+def _limits(memory: int, cpu_seconds: int, *, forks: bool) -> dict[str, int]:
+    """The same as `_ulimits`, by their names in `resource`."""
+    limits = limits_of(memory + POLICY.address_room, cpu_seconds)
+    limits["RLIMIT_NPROC"] = POLICY.threads + OWN_PROCESSES + 4  # a seat's parent may be there
+    if forks:
+        del limits["RLIMIT_AS"]
+    return limits
 
 
 def _ulimits(limits: Limits, cpu_seconds: int, *, counted: bool, forks: bool) -> list[str]:

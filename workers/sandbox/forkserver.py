@@ -15,7 +15,7 @@ from service.limits import Limits
 from workers.sandbox.bubblewrap import Bubblewrap
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError
-from workers.sandbox.family import Nursery, Parent
+from workers.sandbox.family import Nursery, Parent, Pipes, limits_of
 from workers.sandbox.groups import Seen
 from workers.sandbox.policy import KIB, MIB, POLICY
 from workers.sandbox.running import Ending, Running
@@ -116,7 +116,8 @@ class ForkServer:
             raise SandboxError(f"a sandbox could not be started: {error}") from error
 
     def close(self) -> None:
-        """End all parents."""
+        """End all parents, and what starts archives."""
+        self.one_shot.close()
         for parent in self.parents.values():
             parent.close()
         self.parents.clear()
@@ -158,20 +159,6 @@ class ForkServer:
         )
 
 
-def limits_of(address: int, cpu_seconds: int) -> dict[str, int]:
-    """Limits of the bot's own process, by their names in `resource`."""
-    return {
-        "RLIMIT_CORE": 0,
-        "RLIMIT_CPU": cpu_seconds,
-        "RLIMIT_FSIZE": POLICY.scratch_bytes,
-        "RLIMIT_NOFILE": POLICY.open_files,
-        "RLIMIT_MEMLOCK": 64 * 1024,
-        "RLIMIT_RTPRIO": 0,
-        "RLIMIT_AS": address,
-        "RLIMIT_NPROC": POLICY.threads + 2,  # and the parent, and the namespace's first process
-    }
-
-
 def _numbered(descriptor: int) -> int:
     """The process of a descriptor as the host numbers it; 0 once it is gone."""
     with contextlib.suppress(OSError, StopIteration):
@@ -179,37 +166,3 @@ def _numbered(descriptor: int) -> int:
         number = next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pid:"))
         return max(number, 0)
     return 0
-
-
-class Pipes:
-    """A bot's three pipes and its source; the bot's ends are closed here whatever happens."""
-
-    def __init__(self) -> None:
-        self.ours: list[int] = []
-        self.kept = False
-        self._theirs: list[int] = []
-
-    def __enter__(self) -> "Pipes":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for descriptor in self._theirs if self.kept else [*self._theirs, *self.ours]:
-            os.close(descriptor)
-
-    def streams(self) -> list[int]:
-        """The bot's ends of input, output and log."""
-        for bot_reads in (True, False, False):
-            reading, writing = os.pipe()
-            ours, theirs = (writing, reading) if bot_reads else (reading, writing)
-            os.set_blocking(ours, False)
-            self.ours.append(ours)
-            self._theirs.append(theirs)
-        return self._theirs[:]
-
-    def data(self, content: bytes) -> int:
-        """A descriptor that holds `content`."""
-        descriptor = os.memfd_create("bot")
-        self._theirs.append(descriptor)
-        with open(descriptor, "wb", closefd=False) as file:
-            file.write(content)
-        return descriptor

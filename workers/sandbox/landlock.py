@@ -19,8 +19,8 @@ from workers.sandbox import filters, parent
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
-from workers.sandbox.family import Nursery, Parent
-from workers.sandbox.forkserver import Forked, Pipes, limits_of
+from workers.sandbox.family import Nursery, Parent, Pipes, limits_of
+from workers.sandbox.forkserver import Forked
 from workers.sandbox.groups import Group
 from workers.sandbox.policy import ENVIRONMENT, MIB
 from workers.sandbox.running import Running
@@ -63,7 +63,7 @@ class OpenNursery(Nursery):
 
     def _command(self, settings: dict[str, Any], group: Group | None, uid: int) -> list[str]:
         text = Path(parent.__file__).read_text()
-        command = [*self.runtime.outside(self.runtime.python), "-S", "-c", text, parent_settings(settings)]
+        command = [*self.runtime.outside(self.runtime.python), "-S", "-c", text, parent.written(settings)]
         drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--bounding-set=-all", "--"]
         environment = ["env", "-i", *(f"{name}={value}" for name, value in self._environment().items())]
         whole = [*(drop if os.getuid() == 0 else []), *environment, *command]
@@ -83,13 +83,6 @@ class OpenNursery(Nursery):
             link.unlink(missing_ok=True)
             link.symlink_to(self.runtime.engine)
         return folder
-
-
-def parent_settings(settings: dict[str, Any]) -> str:
-    """As the parent reads them."""
-    import json
-
-    return json.dumps(settings)
 
 
 @dataclass(slots=True)

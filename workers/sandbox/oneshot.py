@@ -19,7 +19,7 @@ from workers.sandbox.running import SECOND_NS, Ending, Running, ready
 class OneShot(Running):
     """`outer` is bubblewrap; `report` is where it tells of the inside."""
 
-    outer: subprocess.Popen[bytes]
+    outer: subprocess.Popen[bytes] | None = None
     report: int
     group: Group | None
     folder: Path | None = None
@@ -40,17 +40,19 @@ class OneShot(Running):
 
     def _kill_hard(self) -> None:
         if self._ending is None:  # Popen.kill would reap it, and its children's CPU would be lost
-            os.kill(self.outer.pid, signal.SIGKILL)
+            os.kill(self._outer.pid, signal.SIGKILL)
 
     def _wait(self, seconds: float) -> bool:
         if self._ending is not None:
             return True
         end = time.monotonic() + seconds
-        with _pidfd(self.outer.pid) as watched:
+        with _pidfd(self._outer.pid) as watched:
             while self._ending is None:
-                pid, _, spent = os.wait4(self.outer.pid, os.WNOHANG)
+                pid, _, spent = os.wait4(self._outer.pid, os.WNOHANG)
                 if pid:
-                    self._note_end(spent.ru_utime + spent.ru_stime + self._reap_init())
+                    self._outer.returncode = 0  # reaped here, so that the CPU of all its children is known
+                    seen = self.group.seen() if self.group else Seen(0, 0, 0)
+                    self._conclude(spent.ru_utime + spent.ru_stime + self._reap_init(), seen)
                 elif (left := end - time.monotonic()) <= 0:
                     return False
                 else:
@@ -69,10 +71,13 @@ class OneShot(Running):
             return 0.0
         return spent.ru_utime + spent.ru_stime
 
-    def _note_end(self, cpu_seconds: float) -> None:
-        self.outer.returncode = 0  # reaped here, so that the CPU of all its children is known
+    @property
+    def _outer(self) -> "subprocess.Popen[bytes]":
+        assert self.outer is not None
+        return self.outer
+
+    def _conclude(self, cpu_seconds: float, seen: Seen) -> None:
         self._listen(0.0)
-        seen = self.group.seen() if self.group else Seen(0, 0, 0)
         self._memory_kb = max(self._memory_kb, seen.memory_peak // 1024)
         killed = seen.killed_for_memory > 0
         self._ending = Ending(

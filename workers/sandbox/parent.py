@@ -40,6 +40,7 @@ LANDLOCK_READ = 1 | 4 | 8  # run, read, list
 SOURCE_PAGES = 16 * 4096  # beside the source itself
 ORDER = 64 * 1024
 DESCRIPTORS = 1024
+MOST_PASSED = 6
 NAME = 4096
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -74,8 +75,8 @@ def _warm(names: list[str]) -> None:
 
 
 def _order(control: _socket.socket) -> tuple[dict[str, Any], list[int]] | None:
-    """An order and its four descriptors; None once the worker is gone."""
-    room = _socket.CMSG_SPACE(4 * 4)
+    """An order and its descriptors; None once the worker is gone."""
+    room = _socket.CMSG_SPACE(4 * MOST_PASSED)
     data, passed, _, _ = control.recvmsg(ORDER, room, _socket.MSG_CMSG_CLOEXEC)
     if not data:
         return None
@@ -96,6 +97,8 @@ def _serve(
     if apart:
         _done(libc.unshare(CLONE_NEWPID))
     child = os.fork()
+    if not child and "usher" in order:
+        _usher(control, order, passed)
     if not child:
         _wall_in(control, order, passed, rules, settings)
     if apart:
@@ -169,6 +172,40 @@ def _wall_in(
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(1)
+
+
+def _usher(control: _socket.socket, order: dict[str, Any], passed: list[int]) -> NoReturn:
+    """The child's way from a seat's usher to its bubblewrap, which does the walling in.
+
+    Whatever is passed has a higher number than it gets, so none is overwritten before its turn.
+    """
+    told, run = order["usher"], order["run"]
+    try:
+        os.setsid()
+        for number, descriptor in enumerate(passed):
+            os.dup2(descriptor, number)
+        if told["mount"]:
+            _done(libc.unshare(CLONE_NEWNS))
+            _done(libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
+            _mount(told["mount"], MS_NOSUID | MS_NODEV | MS_NOEXEC, told["options"])
+        _limit(order)
+        os.setgroups([])
+        os.setresgid(told["uid"], told["uid"], told["uid"])
+        os.setresuid(told["uid"], told["uid"], told["uid"])
+        _done(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+        os.chdir("/")
+    except BaseException as error:
+        failed = {"number": order["number"], "failed": f"{type(error).__name__}: {error}"}
+        control.send(json.dumps(failed).encode())
+        os._exit(1)
+    control.detach()
+    os.closerange(len(passed), DESCRIPTORS)
+    _become(run)
+
+
+def written(settings: dict[str, Any]) -> str:
+    """Settings as `main` reads them."""
+    return json.dumps(settings)
 
 
 def _leave_host(source: int, settings: dict[str, Any]) -> None:

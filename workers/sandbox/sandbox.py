@@ -18,6 +18,7 @@ from workers.sandbox.family import Nursery
 from workers.sandbox.forkserver import ForkServer
 from workers.sandbox.policy import MIB
 from workers.sandbox.running import Running
+from workers.sandbox.usher import UsherNursery
 
 SELF_TEST = b"""
 import os, sys
@@ -127,7 +128,8 @@ class Sandbox:
         folder = claims.home()
         made = runtime.prepare(wanted.python, folder, wanted.interpreters)
         claim = claims.claim(folder, places.parents() if places else set())
-        one_shot = bubblewrap.Bubblewrap(program, made, claim, places)
+        ushers = UsherNursery(program, made, claim, places) if places and os.getuid() == 0 else None
+        one_shot = bubblewrap.Bubblewrap(program, made, claim, places, ushers)
         forks = ForkServer(Nursery(program, made, claim, places), one_shot)
         sandbox = cls("A" if places else "B", one_shot, claim, made, os.getpid())
         sandbox.cgroups = places.version if places else None
