@@ -29,7 +29,7 @@ def playing(anyone: Client, count: int) -> list[int]:
     while len(there := workers(anyone)) < count:
         assert time.monotonic() < until, there
         time.sleep(0.2)
-    return [int(worker["name"].split("-")[-2]) for worker in there]
+    return [int(worker["name"].rpartition("-")[2]) for worker in there]
 
 
 def test_workers_and_their_bots_are_pinned_one_to_a_core(anyone: Client, author: Client) -> None:
