@@ -34,6 +34,7 @@ from service import (
     matches,
     plans,
     rankings,
+    refit,
     results,
     tables,
     tournaments,
@@ -150,7 +151,7 @@ def table(arena: Arena, tournament_id: str) -> None:
 
 def ratings(arena: Arena, tournament_id: str, players: int, forecast: float) -> None:
     """The half-widths that came out, beside the one that was forecast."""
-    rankings.settle(arena, tournament_id)
+    refit.settle(arena, tournament_id)
     items = rankings.rankings(arena, players=players).items
     halves = [(each.high - each.low) / 2 for each in items]
     first, last = items[0], items[-1]

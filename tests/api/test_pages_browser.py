@@ -18,7 +18,7 @@ import engine.bots.random
 from api.app import create_app
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
-from service import accounts, bots, leases, matches, rankings, tables, tournaments, trials
+from service import accounts, bots, leases, matches, refit, tables, tournaments, trials
 from service.jobs import CHECK, SETTLE, InlineQueue, Job
 from service.leases import Spent
 from service.settings import Settings
@@ -81,7 +81,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     arena = Arena.open(settings, queue)
     queue.does = {
         CHECK: lambda version: passes(arena, version),
-        SETTLE: lambda one: rankings.settle(arena, one),
+        SETTLE: lambda one: refit.settle(arena, one),
     }
     bots.ensure_house(arena)
     ada, token = accounts.register(arena, name="ada")
