@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service import luck
@@ -51,6 +51,7 @@ def test_who_does_more_with_the_same_cards_earned_it() -> None:
     assert (second[1].luck, second[1].earned) == (-15, 5)
 
 
+@settings(max_examples=60, deadline=None)
 @given(groups())
 def test_luck_and_earnings_are_the_points_above_the_tables_mean(points: list[list[int]]) -> None:
     for row, shared in zip(points, luck.shares(points), strict=True):
@@ -58,6 +59,7 @@ def test_luck_and_earnings_are_the_points_above_the_tables_mean(points: list[lis
             assert share.luck + share.earned == taken - Fraction(sum(row), len(row))
 
 
+@settings(max_examples=60, deadline=None)
 @given(groups())
 def test_both_sum_to_zero_over_a_match_and_over_a_group(points: list[list[int]]) -> None:
     for match in luck.shares(points):
@@ -65,6 +67,7 @@ def test_both_sum_to_zero_over_a_match_and_over_a_group(points: list[list[int]])
         assert sum(share.earned for share in match) == 0
 
 
+@settings(max_examples=60, deadline=None)
 @given(groups())
 def test_everybodys_luck_cancels_over_a_whole_group(points: list[list[int]]) -> None:
     k, shares = len(points), luck.shares(points)
@@ -72,6 +75,7 @@ def test_everybodys_luck_cancels_over_a_whole_group(points: list[list[int]]) -> 
         assert sum(shares[rotation][(entrant - rotation) % k].luck for rotation in range(k)) == 0
 
 
+@settings(max_examples=60, deadline=None)
 @given(groups())
 def test_points_given_to_a_hand_are_luck_and_points_given_to_an_entrant_are_earned(
     points: list[list[int]],
@@ -82,10 +86,10 @@ def test_points_given_to_a_hand_are_luck_and_points_given_to_an_entrant_are_earn
         [taken + 10 * ((seat + rotation) % k == 1) for seat, taken in enumerate(row)]
         for rotation, row in enumerate(points)
     ]
+    given, able_to = luck.shares(gift), luck.shares(skill)
     for rotation in range(k):
         for seat in range(k):
-            old, lucky = before[rotation][seat], luck.shares(gift)[rotation][seat]
-            able = luck.shares(skill)[rotation][seat]
+            old, lucky, able = (each[rotation][seat] for each in (before, given, able_to))
             assert lucky.earned == old.earned
             assert lucky.luck - old.luck == (Fraction(10 * k - 10, k) if seat == 1 else Fraction(-10, k))
             mine = (seat + rotation) % k == 1
@@ -93,6 +97,7 @@ def test_points_given_to_a_hand_are_luck_and_points_given_to_an_entrant_are_earn
             assert able.earned - old.earned == (Fraction(10 * k - 10, k) if mine else Fraction(-10, k))
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(groups(), min_size=1, max_size=4).filter(lambda found: len({*map(len, found)}) == 1))
 def test_an_entrants_average_is_what_it_was_dealt_and_what_it_earned(found: list[list[list[int]]]) -> None:
     results = [each for group, points in enumerate(found) for each in rotated(points, group)]

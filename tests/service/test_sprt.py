@@ -6,7 +6,7 @@ from math import log
 from statistics import mean, variance
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadtests.sprt_errors import Match, run
@@ -17,6 +17,7 @@ USUAL = Hypotheses()
 QUARTERS = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=2, max_size=120)
 
 
+@settings(max_examples=60, deadline=None)
 @given(QUARTERS)
 def test_the_ratio_is_the_documented_one_and_the_verdict_that_of_its_first_crossing(
     scores: list[float],
@@ -35,6 +36,7 @@ def test_the_ratio_is_the_documented_one_and_the_verdict_that_of_its_first_cross
     assert told.verdict == expected
 
 
+@settings(max_examples=60, deadline=None)
 @given(QUARTERS, st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=50))
 def test_what_comes_after_the_verdict_changes_nothing(scores: list[float], later: list[float]) -> None:
     first = sprt.trial(scores, USUAL, 1000)
@@ -42,6 +44,7 @@ def test_what_comes_after_the_verdict_changes_nothing(scores: list[float], later
         assert sprt.trial(scores + later, USUAL, 1000) == first
 
 
+@settings(max_examples=60, deadline=None)
 @given(QUARTERS)
 def test_a_and_b_exchanged_under_exchanged_hypotheses_give_the_opposite_verdict(scores: list[float]) -> None:
     told = sprt.trial(scores, Hypotheses(-10, 10), 1000)
