@@ -1,9 +1,10 @@
 """What an operator and a machine that watches over us ask: alive, able to serve, in figures."""
 
+import hmac
 import re
 from collections.abc import Iterable
 
-from flask import Blueprint, Response, current_app, jsonify
+from flask import Blueprint, Response, current_app, jsonify, request
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -11,10 +12,11 @@ from prometheus_client.registry import Collector
 from api.context import arena
 from api.schemas.ops import ReadyAnswer
 from service import health
-from service.errors import ServiceError
+from service.errors import Forbidden, ServiceError, Unauthorized
 from service.work import Arena
 
 blp = Blueprint("ops", __name__)
+FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
 GAUGE = re.compile(r'(?P<name>\w+)(?:\{(?P<label>\w+)="(?P<value>[^"]*)"\})?')
 
 
@@ -31,11 +33,29 @@ def readyz() -> tuple[Response, int]:
     return jsonify(ReadyAnswer().dump(state)), 200 if state.ok else 503
 
 
+@blp.get("/readyz/database")
+def readyz_database() -> tuple[Response, int]:
+    """Able to answer: what balances the load need not know of workers and broker."""
+    trouble = health.refusing(arena())
+    return jsonify(ok=trouble is None, trouble=trouble), 200 if trouble is None else 503
+
+
 @blp.get("/metrics")
 def metrics() -> Response:
-    """Figures for Prometheus."""
+    """Figures for Prometheus: with the token for them if there is one, else without a detour."""
+    _meant_for_us(arena().settings.metrics_token)
     figures: Figures = current_app.extensions["figures"]
     return Response(generate_latest(figures.registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _meant_for_us(token: str | None) -> None:
+    """A proxy that was told to pass on everything must not open this to the world."""
+    if token is not None:
+        given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if not hmac.compare_digest(given.encode(), token.encode()):
+            raise Unauthorized("This needs the token of RAGE_METRICS_TOKEN: Authorization: Bearer TOKEN")
+    elif any(name in request.headers for name in FORWARDED):
+        raise Forbidden("Figures are not for those who ask through a proxy, unless RAGE_METRICS_TOKEN is set")
 
 
 class Figures:

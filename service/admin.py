@@ -2,22 +2,23 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import click
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import accounts, archive, bots, doctor, log, presence, tables, trials
+from service import accounts, archive, bots, checks, doctor, health, log, presence, programs, tables, trials
 from service.accounts import Role
 from service.errors import ServiceError
 from service.jobs import InlineQueue
 from service.lock import running
 from service.settings import Settings, SettingsError
 from service.supervisor import lock_path
-from service.work import Arena
+from service.work import HASTY, Arena
 
 STYLES = {doctor.State.WELL: "green", doctor.State.ILL: "red", doctor.State.ODD: "yellow"}
 
@@ -45,11 +46,33 @@ def settings() -> None:
 
 
 @main.command()
-def migrate() -> None:
+@click.option(
+    "--wait",
+    type=click.IntRange(0),
+    metavar="SECONDS",
+    help="Leave it to another; wait so long for that.",
+)
+def migrate(wait: int | None) -> None:
     """Bring the database to the newest schema. Does nothing when it is there already."""
+    if wait is not None:
+        _wait_for_schema(_settings(), time.monotonic() + wait)
+        return
     with _refusals():
         tables.migrate(_settings())
     click.echo("The database has the newest schema.")
+
+
+@main.command(name="run")
+@click.argument("program", type=click.Choice(programs.NAMES))
+def run_program(program: str) -> None:
+    """Become one of the programs of `rage up`, with the same options: for many machines, or a container.
+
+    players: plays matches, RAGE_WORKERS at once; on every machine that is to play. desk, beat: once each.
+    api: listens on RAGE_HOST and RAGE_PORT. All need the same RAGE_DATABASE_URL and RAGE_REDIS_URL.
+    """
+    settings = _settings()
+    called = programs.commands(settings)[program]
+    os.execve(called[0], called, checks.environment(settings, _environment()))  # noqa: S606 - no shell is wanted
 
 
 @main.command()
@@ -117,7 +140,10 @@ def revoke(name: str) -> None:
 
 @main.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-def backup(file: Path) -> None:
+@click.option(
+    "--keep", type=click.IntRange(1), metavar="N", help="Then delete all but the N newest *.rage beside it."
+)
+def backup(file: Path, keep: int | None) -> None:
     """Write the whole database to FILE: consistent, while everything goes on.
 
     The file holds all code and secrets; keep it like the database. It can be restored into either kind of
@@ -126,6 +152,8 @@ def backup(file: Path) -> None:
     with _arena() as arena, _bar("Backing up") as at:
         made = archive.backup(arena, file, at)
     click.echo(f"{file}: {made.rows:,} rows, {file.stat().st_size:,} bytes")
+    for old in archive.prune(file, keep) if keep else []:
+        click.echo(f"{old} deleted")
 
 
 @main.command()
@@ -151,6 +179,15 @@ def recheck(version: str) -> None:
         if not trials.again(arena, version):
             raise click.ClickException(f"{version} is no version that was set aside without a verdict.")
     click.echo(f"{version} will be checked within seconds.")
+
+
+def _wait_for_schema(settings: Settings, until: float) -> None:
+    with closing(Arena.open(settings, InlineQueue(), patience=HASTY)) as arena:
+        while trouble := health.refusing(arena):
+            if time.monotonic() > until:
+                raise click.ClickException(trouble)
+            time.sleep(1)
+    click.echo("The database has the schema that is needed.")
 
 
 def _must_be_at_rest(arena: Arena) -> None:

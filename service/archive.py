@@ -59,6 +59,15 @@ def backup(arena: Arena, path: Path, on_rows: OnRows = lambda done, total: None)
     return made
 
 
+def prune(newest: Path, keep: int) -> list[Path]:
+    """Delete all but the `keep` newest backups (*.rage) beside `newest`, never that one; what was deleted."""
+    others = [path for path in newest.parent.glob("*.rage") if path.name != newest.name]
+    old = sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[keep - 1 :]
+    for path in old:
+        path.unlink()
+    return old
+
+
 def restore(
     arena: Arena, path: Path, *, replace: bool = False, on_rows: OnRows = lambda done, total: None
 ) -> Archive:

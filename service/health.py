@@ -1,19 +1,22 @@
 """Whether this can serve, and the figures an operator watches."""
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, exists, func, or_, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import incidents, presence, watch
+from service import incidents, presence, tables, watch
 from service.errors import ServiceError
 from service.jobs import CHECK, PLAY
 from service.tables import EPOCH, MICROSECOND, fault, match, pulse, tournament, version
 from service.work import Arena
 
 MINUTE = timedelta(minutes=1)
+LATELY = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,17 @@ def ready(arena: Arena) -> Health:
     return Health(not trouble, database, broker, shown, trouble)
 
 
+def refusing(arena: Arena) -> str | None:
+    """Why a program that has nothing but the database cannot do its work; None when it can. Never raises."""
+    try:
+        with arena.read() as db:
+            if tables.behind(db):
+                return f"the database is at schema {tables.revision(db)}: `rage-admin migrate` is due"
+    except (ServiceError, SQLAlchemyError) as error:
+        return str(error).splitlines()[0]
+    return None
+
+
 def _unwatched(db: Connection, arena: Arena) -> list[str]:
     """Nobody puts right what gets lost: neither `beat` nor `desk` may be missing for long."""
     last = db.scalar(select(pulse.c.at))
@@ -70,6 +84,7 @@ def _ages(db: Connection, now: datetime) -> dict[str, float]:
         ),
         "rage_queue_age_seconds": select(func.min(served)).where(tournament.c.status == "running", todo),
         "rage_oldest_lease_seconds": select(func.min(match.c.started_at)).where(match.c.status == "leased"),
+        "rage_watch_age_seconds": select(pulse.c.at),  # since somebody looked for lost work
     }
     found = {name: db.scalar(query) for name, query in oldest.items()}
     return {
@@ -87,15 +102,32 @@ def _efforts(db: Connection, now: datetime) -> dict[str, float]:
     """Attempts that ended without a result, and decisions: in all, and a second over the last minute."""
     begun = select(func.sum(match.c.attempts)).where(match.c.attempts > 0)
     decisions = func.sum(match.c.decisions)
-    going = select(tournament.c.id).where(
-        or_(tournament.c.finished_at.is_(None), tournament.c.finished_at > now - MINUTE)
-    )
-    lately = select(decisions).where(match.c.tournament_id.in_(going), match.c.finished_at > now - MINUTE)
+    lately = select(decisions).where(*_finished_since(now - MINUTE))
     return {
         "rage_match_attempts": float(db.scalar(begun) or 0),
         "rage_decisions": float(db.scalar(select(decisions)) or 0),
         "rage_decisions_per_second": float(db.scalar(lately) or 0) / MINUTE.total_seconds(),
     }
+
+
+def _finished_since(moment: datetime) -> "tuple[ColumnElement[bool], ...]":
+    """A match's conditions; those of tournaments that were over before are not even looked at."""
+    going = or_(tournament.c.finished_at.is_(None), tournament.c.finished_at > moment)
+    return match.c.tournament_id.in_(select(tournament.c.id).where(going)), match.c.finished_at > moment
+
+
+def _by_worker(db: Connection, now: datetime) -> dict[str, float]:
+    """Matches and bots' faults of the last ten minutes by machine (or pod): a sick one stands out."""
+    columns = (match.c.lease_worker, func.count(), func.sum(match.c.faults))
+    query = select(*columns).where(*_finished_since(now - LATELY)).group_by(match.c.lease_worker)
+    matches: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
+    for worker, played, faulty in db.execute(query):
+        host = re.sub(r'["\\\n]', "_", presence.host(worker or "unknown"))
+        matches[host] += played
+        faults[host] += faulty
+    told = {"rage_matches_lately": matches, "rage_faults_lately": faults}
+    return {f'{name}{{worker="{host}"}}': by[host] for name, by in told.items() for host in by}
 
 
 def metrics(arena: Arena) -> dict[str, float]:
@@ -113,8 +145,10 @@ def metrics(arena: Arena) -> dict[str, float]:
             for value, number in db.execute(select(column, func.count()).group_by(column)):
                 gauges[f'{name}{{{label}="{value}"}}'] = number
         now = arena.clock()
-        gauges["rage_workers"] = len(presence.workers(db, now))
-        gauges |= _ages(db, now) | _efforts(db, now)
+        there = presence.workers(db, now)
+        gauges["rage_workers"] = len(there)
+        gauges["rage_workers_unfit"] = sum(each.mode is None for each in there)  # they cannot run bots
+        gauges |= _ages(db, now) | _efforts(db, now) | _by_worker(db, now)
         for kind, number in incidents.counts(db).items():
             gauges[f'rage_incidents{{kind="{kind}"}}'] = number
     for job, queue in ((CHECK, "checks"), (PLAY, "matches")):

@@ -25,6 +25,11 @@ class Worker:
     seen_at: datetime
 
 
+def host(name: str) -> str:
+    """The machine (or pod) a worker of this name runs on: HOST-BIRTH-NUMBER-PROCESS."""
+    return name.rsplit("-", 3)[0]
+
+
 def here(arena: Arena, name: str, mode: str | None, detail: Mapping[str, Any]) -> None:
     """A worker says that it is there, and how it runs bots (`mode` None: it cannot, `detail` says why)."""
     with arena.work() as work:

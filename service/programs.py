@@ -12,6 +12,8 @@ from service.checks import environment
 from service.crew import Child
 from service.settings import Settings
 
+NAMES = ("players", "api", "desk", "beat")
+
 
 def broker(settings: Settings) -> list[Child]:
     """The embedded server, unless another was named."""
@@ -23,13 +25,12 @@ def broker(settings: Settings) -> list[Child]:
     ]  # fmt: skip
 
 
-def programs(settings: Settings, address: str) -> list[Child]:
-    """The programs of ours, in the order they start; they stop in the reverse one.
+def commands(settings: Settings) -> dict[str, list[str]]:
+    """What each of our programs is called with, by name: here, in a container, on many machines.
 
-    -P: never import from the directory a person happens to be in. Workers get Celery's warm stop, which ends
-    with the last running job; its soft one sleeps its whole time out, however little there is to wait for.
+    -P: never import from the directory a person happens to be in.
     """
-    python, env = [sys.executable, "-P", "-m"], environment(settings)
+    python = [sys.executable, "-P", "-m"]
     celery = [*python, "celery", "-A", "workers.app"]
     worker = ["worker", "--without-gossip", "--without-mingle", "--loglevel", settings.log_level]
     players = ["-Q", "checks,matches", "-c", str(settings.workers), "-P", "prefork", "-n", "players@%h"]
@@ -40,11 +41,26 @@ def programs(settings: Settings, address: str) -> list[Child]:
         "--host", settings.host, "--port", str(settings.port), "--workers", "1",
         "--blocking-threads", "128", "--workers-kill-timeout", "2", "--factory", "api.app:create_app",
     ]  # fmt: skip
+    return {
+        "players": [*celery, *worker, *players],
+        "api": api,
+        "desk": [*celery, *worker, *desk],
+        "beat": [*celery, *beat],
+    }
+
+
+def programs(settings: Settings, address: str) -> list[Child]:
+    """The programs of ours, in the order they start; they stop in the reverse one.
+
+    Workers get Celery's warm stop, which ends with the last running job; its soft one sleeps its whole time
+    out, however little there is to wait for.
+    """
+    called, env = commands(settings), environment(settings)
     return [
-        Child("players", [*celery, *worker, *players], env, grace=settings.stop_seconds + 1.0),
-        Child("api", api, env, ready=lambda: serves(address), grace=2.5),
-        Child("desk", [*celery, *worker, *desk], env, grace=2.5),
-        Child("beat", [*celery, *beat], env, grace=1.5),
+        Child("players", called["players"], env, grace=settings.stop_seconds + 1.0),
+        Child("api", called["api"], env, ready=lambda: serves(address), grace=2.5),
+        Child("desk", called["desk"], env, grace=2.5),
+        Child("beat", called["beat"], env, grace=1.5),
     ]
 
 

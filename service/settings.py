@@ -16,6 +16,7 @@ from service import interpreters as listing
 
 PREFIX = "RAGE_"
 LONGEST_SOCKET = 100  # bytes; the kernel refuses a unix socket path beyond about 107
+SHORTEST_SECRET = 16
 LOG_LEVELS = ("debug", "info", "warning", "error")
 SWITCH = {
     "true": True,
@@ -95,6 +96,12 @@ def _redis(text: str) -> str:
     raise ValueError("must be redis://HOST:PORT/0, rediss://HOST:PORT/0 or unix:///PATH?db=0")
 
 
+def _secret(text: str) -> str:
+    if len(text) < SHORTEST_SECRET or not text.isascii() or any(letter.isspace() for letter in text):
+        raise ValueError(f"must be {SHORTEST_SECRET} or more letters, digits and signs without a space")
+    return text
+
+
 def _setting(default: str | None, read: Callable[[str], Any], meaning: str) -> Any:
     """A field filled from its variable; `default` as a person would write it, None: worked out."""
     return field(metadata={"default": default, "read": read, "meaning": meaning})
@@ -130,6 +137,9 @@ class Settings:
     writes_per_minute: int = _setting("300", _number(1, 10_000_000), "most of these that change something")
     accounts_per_hour: int = _setting("60", _number(1, 10_000_000), "most accounts one address makes an hour")
     proxies: int = _setting("0", _number(0, 10), "proxies before the API whose X-Forwarded-For is true")
+    metrics_token: str | None = _setting(
+        None, _secret, "the token /metrics asks for; unset: it answers all who ask without a proxy"
+    )
     upload_bytes: int = _setting(str(5 << 20), _number(1024, 1 << 30), "largest bot upload")
     sandbox_python: Path | None = _setting(None, _path, "the Python that bots run on; unset: found by itself")
     interpreters: Mapping[str, str] = _setting(
@@ -196,12 +206,14 @@ def _read(each: "Field[Any]", environ: Mapping[str, str]) -> Any:
     try:
         return text if text is None else each.metadata["read"](text)
     except ValueError as error:
-        shown = f", not {text!r}" if "://" not in text else ""  # an address may hold a password
+        told = "://" not in text and each.metadata["read"] is not _secret  # an address may hold a password
+        shown = f", not {text!r}" if told else ""
         raise SettingsError(variable(each), f"{error}{shown}") from None
 
 
 def _row(each: "Field[Any]", value: object) -> tuple[str, str, str, str]:
-    return variable(each), hidden(_written(value)), each.metadata["default"] or "", each.metadata["meaning"]
+    shown = "***" if value and each.metadata["read"] is _secret else hidden(_written(value))
+    return variable(each), shown, each.metadata["default"] or "", each.metadata["meaning"]
 
 
 def _written(value: object) -> str:

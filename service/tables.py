@@ -2,11 +2,13 @@
 
 import threading
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -426,10 +428,26 @@ def revision(db: Connection) -> str:
     return str(db.scalar(text("SELECT version_num FROM alembic_version")))
 
 
-def migrate(settings: Settings) -> None:
-    """Bring the database to the newest schema; nothing happens when it is there already."""
+def behind(db: Connection) -> bool:
+    """Whether the database has a schema older than this program's; a newer one is still good for it."""
+    return revision(db) in _revisions()[1:]
+
+
+@cache
+def _revisions() -> tuple[str, ...]:
+    """All that this program knows, the newest first."""
+    return tuple(each.revision for each in ScriptDirectory.from_config(_alembic()).walk_revisions())
+
+
+def _alembic() -> Config:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    return config
+
+
+def migrate(settings: Settings) -> None:
+    """Bring the database to the newest schema; nothing happens when it is there already."""
+    config = _alembic()
     config.attributes["url"] = settings.database_url
     with MIGRATING:
         command.upgrade(config, "head")

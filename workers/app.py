@@ -14,7 +14,7 @@ from celery.signals import (
 from service import log
 from service.jobs import celery_app
 from service.settings import Settings
-from workers import stopping, workshop
+from workers import cores, stopping, workshop
 
 settings = Settings.from_environment(os.environ)
 app = celery_app(settings)
@@ -32,8 +32,8 @@ def _open(**_: Any) -> None:
     number = getattr(current_process(), "index", None)
     if number is None:  # the desk works in the one process it has, and plays nothing
         return
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[number % len(cores)]})
+    if core := cores.own(number):
+        os.sched_setaffinity(0, core)
     workshop.open_for_matches(settings, number)
 
 

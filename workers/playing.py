@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import structlog
+from structlog.contextvars import bound_contextvars
 
 from engine.rules import RuleSet
 from service import leases, trials
@@ -41,7 +42,8 @@ def play_for_a_while(shop: Workshop) -> None:
         until = time.monotonic() + shop.arena.settings.chunk_ms / 1000
         held = leases.claim(shop.arena, shop.name)
         while held is not None:
-            played = _play(shop, held)
+            with bound_contextvars(match=held.match_id, attempt=held.attempt, worker=shop.name):
+                played = _play(shop, held)
             if played is None:
                 return
             held = _give_in(shop, held, played, more=time.monotonic() < until and not stopping.asked())
@@ -55,7 +57,8 @@ def check(shop: Workshop, version_id: str) -> None:
         trial = trials.claim(shop.arena, version_id, shop.name)
         if trial is None:
             return
-        verdict = _try(shop, trial)
+        with bound_contextvars(version=trial.version_id, worker=shop.name):
+            verdict = _try(shop, trial)
         if verdict is not None:
             _persist(
                 lambda: trials.record_check(shop.arena, trial, ready=verdict.ready, report=verdict.report)

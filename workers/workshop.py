@@ -16,6 +16,7 @@ from service import bots, leases, presence, trials
 from service.errors import ServiceError
 from service.settings import Settings
 from service.work import Arena
+from workers import alive
 from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
 from workers.spool import Spool
 
@@ -29,6 +30,7 @@ class Workshop:
     """One process's tools. `name` is unique among all workers; `place` is its process's in the worker."""
 
     def __init__(self, settings: Settings, number: int) -> None:
+        self.number = number
         self.place = f"{socket.gethostname()}-{BIRTH}-{number}"
         self.name = f"{self.place}-{os.getpid()}"
         self.arena = Arena.open(settings)
@@ -85,6 +87,7 @@ class Workshop:
     def _tell(self) -> None:
         while True:
             try:
+                alive.sign(self.arena.settings.data_dir / "run" / "alive", self.number)
                 self._put_in_order()
                 presence.here(self.arena, self.name, *self._state())
             except Exception as error:  # whatever it is, the next try may go better

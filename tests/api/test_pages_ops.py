@@ -98,6 +98,25 @@ def test_metrics_are_prometheus_text(http: FlaskClient, cup: dict[str, Any]) -> 
     )
 
 
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP"])
+def test_figures_are_not_for_those_behind_a_proxy(http: FlaskClient, header: str) -> None:
+    assert http.get("/metrics", headers={header: "203.0.113.9"}).status_code == 403
+
+
+def test_figures_are_for_who_has_their_token_if_there_is_one(arena: Arena) -> None:
+    settings = replace(arena.settings, metrics_token="correct-horse-battery")
+    guarded = create_app(arena=replace(arena, settings=settings)).test_client()
+    assert guarded.get("/metrics").status_code == 401
+    assert guarded.get("/metrics", headers={"Authorization": "Bearer wrong"}).status_code == 401
+    through = {"Authorization": "Bearer correct-horse-battery", "X-Forwarded-For": "203.0.113.9"}
+    assert "rage_up 1.0" in guarded.get("/metrics", headers=through).text
+
+
+def test_what_balances_the_load_need_not_know_of_workers(http: FlaskClient) -> None:
+    assert http.get("/readyz").status_code == 503
+    assert http.get("/readyz/database").json == {"ok": True, "trouble": None}
+
+
 def test_a_request_id_is_passed_on_or_made(http: FlaskClient) -> None:
     assert http.get("/healthz", headers={"X-Request-ID": "abc-1"}).headers["X-Request-ID"] == "abc-1"
     assert http.get("/healthz", headers={"X-Request-ID": "a b\x7f"}).headers["X-Request-ID"] != "a b\x7f"
@@ -129,6 +148,7 @@ def test_without_a_database_writing_is_a_503(lost: FlaskClient) -> None:
 
 def test_without_database_and_broker_it_is_alive_but_not_ready(lost: FlaskClient) -> None:
     assert lost.get("/healthz").status_code == 200
+    assert lost.get("/readyz/database").status_code == 503
     state = lost.get("/readyz")
     assert (state.status_code, state.json["database"], state.json["broker"]) == (503, "away", "away")
     assert "rage_up 0.0" in lost.get("/metrics").text

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import text
 
 from service import accounts, valkey
 from service.admin import main
@@ -54,6 +55,44 @@ def test_a_bad_setting_stops_every_command_by_its_name(tmp_path: Path, words: tu
 def test_migrating_twice_is_as_good_as_once(tmp_path: Path) -> None:
     assert [admin(tmp_path, "migrate").exit_code for _ in range(2)] == [0, 0]
     assert (tmp_path / "rage.sqlite3").exists()
+
+
+def test_who_waits_for_the_schema_is_told_what_is_missing(tmp_path: Path) -> None:
+    never = admin(tmp_path, "migrate", "--wait", "0")
+    assert never.exit_code == 1 and "Error: " in never.output
+    admin(tmp_path, "migrate")
+    assert admin(tmp_path, "migrate", "--wait", "0").exit_code == 0
+
+
+@pytest.mark.parametrize(("revision", "status"), [("0001", 1), ("9999", 0)])
+def test_only_an_older_schema_is_waited_for(tmp_path: Path, revision: str, status: int) -> None:
+    """During an update old and new programs share the new schema."""
+    admin(tmp_path, "migrate")
+    with arena(tmp_path) as opened, opened.work() as work:
+        work.db.execute(text("UPDATE alembic_version SET version_num = :number"), {"number": revision})
+    said = admin(tmp_path, "migrate", "--wait", "0")
+    assert said.exit_code == status
+    assert ("at schema 0001: `rage-admin migrate` is due" in said.output) == bool(status)
+
+
+def test_backups_beyond_those_to_keep_are_deleted_oldest_first(tmp_path: Path) -> None:
+    admin(tmp_path, "migrate")
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    for age in range(4):
+        (kept / f"old-{age}.rage").touch()
+        os.utime(kept / f"old-{age}.rage", (1e9 - age, 1e9 - age))
+    (kept / "notes.txt").touch()
+    said = admin(tmp_path, "backup", str(kept / "new.rage"), "--keep", "3")
+    assert said.exit_code == 0, said.output
+    assert {path.name for path in kept.iterdir()} == {"new.rage", "old-0.rage", "old-1.rage", "notes.txt"}
+    assert said.output.count("deleted") == 2
+
+
+def test_only_programs_that_there_are_can_be_run(tmp_path: Path) -> None:
+    said = admin(tmp_path, "run", "players and desk")
+    assert said.exit_code == 2
+    assert "'players', 'api', 'desk', 'beat'" in said.output
 
 
 def test_an_account_is_made_listed_renewed_and_revoked(tmp_path: Path) -> None:

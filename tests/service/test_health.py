@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from service import health, presence, reap
+from sqlalchemy import update
+
+from service import health, leases, presence, reap, tables, tournaments
 from service.jobs import CHECK, PLAY, InlineQueue, Job
 from service.settings import Settings
 from service.work import Arena
@@ -70,3 +72,34 @@ def test_metrics_count_what_waits(arena: Arena) -> None:
     told = health.metrics(arena)
     assert told['rage_queue_depth{queue="matches"}'] == 2
     assert told['rage_queue_depth{queue="checks"}'] == 1
+
+
+def test_metrics_tell_a_sick_worker_from_the_others(
+    arena: Arena, author: Any, ready_bots: Any, finish: Any
+) -> None:
+    tournaments.create(arena, author, {"name": "Cup", "players": 2, "deals": 1, "entrants": ready_bots(2)})
+    presence.here(arena, "lame-1", None, {"error": "no sandbox"})
+    held = leases.claim(arena, "pod-7f-x2-birth-0-99")
+    assert held is not None
+    finish(arena, held)
+    with arena.work() as work:
+        work.db.execute(update(tables.match).where(tables.match.c.status == "done").values(faults=3))
+    told = health.metrics(arena)
+    assert told['rage_matches_lately{worker="pod-7f-x2"}'] == 1
+    assert told['rage_faults_lately{worker="pod-7f-x2"}'] == 3
+    assert (told["rage_workers"], told["rage_workers_unfit"]) == (1, 1)
+
+
+def test_metrics_tell_since_when_nobody_has_watched(arena: Arena, clock: Any) -> None:
+    reap.reap(arena)
+    clock.turn(90)
+    assert health.metrics(arena)["rage_watch_age_seconds"] == 90
+
+
+def test_a_database_that_was_never_made_is_refused(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path)})
+    assert health.refusing(Arena.open(settings, InlineQueue())) is not None
+
+
+def test_a_database_of_the_right_schema_will_do(arena: Arena) -> None:
+    assert health.refusing(arena) is None

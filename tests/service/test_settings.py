@@ -108,6 +108,14 @@ def test_describe_hides_passwords_and_names_every_variable() -> None:
     assert all(meaning for *_, meaning in rows)
 
 
+def test_a_token_is_neither_shown_nor_repeated_when_it_is_refused() -> None:
+    rows = {row[0]: row[1] for row in settings(RAGE_METRICS_TOKEN="correct-horse-battery").describe()}
+    assert rows["RAGE_METRICS_TOKEN"] == "***"
+    with pytest.raises(SettingsError, match="16 or more letters") as refused:
+        settings(RAGE_METRICS_TOKEN="hunter2")
+    assert "hunter2" not in str(refused.value)
+
+
 def test_defaults_shown_are_the_defaults_used() -> None:
     made = {name: value for name, value, default, _ in Settings.from_environment({}).describe() if default}
     again = Settings.from_environment(
