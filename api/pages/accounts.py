@@ -50,10 +50,8 @@ def _signed_in() -> Response:
         raise Invalid({"token": ["is missing; it was shown when the account was made"]})
     try:
         _, key = sessions.begin(arena(), token)
-    except Unauthorized:
-        raise Invalid(
-            {"token": ["is not valid; make an account, or ask the operator for a new token"]}
-        ) from None
+    except Unauthorized as refusal:
+        raise Invalid({"token": [str(refusal)]}) from None
     return session.give(forms.go(_next()), key)
 
 

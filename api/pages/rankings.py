@@ -8,7 +8,7 @@ from flask import current_app, render_template, request
 
 from api.context import arena
 from api.kept import Kept
-from api.pages import plots
+from api.pages import forms, plots
 from api.pages.site import blp
 from api.schemas.rankings import SnapshotQuery
 from service import places, rankings
@@ -59,8 +59,7 @@ def asked(pools: Sequence[Pool]) -> dict[str, Any]:
         given["rules"], given["players"] = pool.split(" ")
     if not given.keys() & {"rules", "players"} and pools:
         given |= {"rules": pools[0].rules, "players": str(pools[0].players)}
-    loaded: dict[str, Any] = SnapshotQuery().load(given)
-    return loaded
+    return forms.load(SnapshotQuery, given)
 
 
 def wanted(line: Ranked) -> bool:

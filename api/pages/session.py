@@ -11,6 +11,7 @@ from service.errors import Forbidden
 
 COOKIE = "rage_session"
 FIELD = "form_key"
+OPEN_FORMS = ("pages.sign_in", "pages.register")  # may have been opened before another tab signed in
 
 
 def know() -> None:
@@ -21,7 +22,7 @@ def know() -> None:
         g.session_key = None
     if request.method not in ("GET", "HEAD", "OPTIONS"):
         _check_origin()
-        if g.account is not None:
+        if g.account is not None and request.endpoint not in OPEN_FORMS:
             _check_form()
 
 

@@ -1,0 +1,240 @@
+"""The pages without a browser: who may see and do what, how they are kept, and what each answer carries."""
+
+import gzip
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from api.app import create_app
+from api.pages.site import FOR_EVER, POLICY, STATIC, tag
+from service import tournaments
+from service.work import Arena
+
+HTML = {"Accept": "text/html"}
+FORMS = ("/bots/new", "/tournaments/new", "/sign-out", "/bots/{bot}/versions", "/bots/{bot}/retire")
+
+
+def sign_in(client: FlaskClient, token: str, **options: Any) -> TestResponse:
+    return client.post("/sign-in", data={"token": token}, **options)
+
+
+def form_key(client: FlaskClient) -> str:
+    found = re.search(r'name="form_key" value="([0-9a-f]{64})"', client.get("/me").text)
+    assert found is not None
+    return found[1]
+
+
+@pytest.fixture
+def signed(http: FlaskClient, ada: Any) -> FlaskClient:
+    assert sign_in(http, ada.token).status_code == 303
+    return http
+
+
+def test_a_session_is_for_this_browser_alone(http: FlaskClient, ada: Any) -> None:
+    cookie = sign_in(http, ada.token).headers["Set-Cookie"]
+    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(cookie.split("; "))
+    assert "Secure" not in cookie
+    assert ada.token not in cookie
+    assert "Secure" in sign_in(http, ada.token, headers={"Origin": "https://localhost"}).headers["Set-Cookie"]
+
+
+@pytest.mark.parametrize("token", ["", "rage_wrong", "\u00e9"])
+def test_a_wrong_token_is_said_beside_its_field(http: FlaskClient, token: str) -> None:
+    answer = sign_in(http, token)
+    assert answer.status_code == 422
+    assert 'class="wrong"' in answer.text
+    assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "then", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"]
+)
+def test_signing_in_leads_to_no_other_site(http: FlaskClient, ada: Any, then: str) -> None:
+    answer = http.post("/sign-in", data={"token": ada.token, "then": then})
+    assert answer.headers["Location"] == "/me"
+    assert http.post("/sign-in", data={"token": ada.token, "then": "/bots"}).headers["Location"] == "/bots"
+
+
+@pytest.mark.parametrize("path", FORMS)
+@pytest.mark.parametrize("key", [None, "0" * 64, "\u00e9"])
+def test_a_form_without_this_sessions_key_does_nothing(
+    signed: FlaskClient, ready_bots: list[str], path: str, key: str | None
+) -> None:
+    data = {} if key is None else {"form_key": key}
+    assert signed.post(path.format(bot=ready_bots[0]), data=data).status_code == 403
+    assert signed.get(f"/api/v1/bots/{ready_bots[0]}").get_json()["status"] == "ready"
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}]
+)
+def test_a_form_of_another_site_is_refused_even_with_the_key(
+    signed: FlaskClient, ready_bots: list[str], headers: dict[str, str], ada: Any
+) -> None:
+    key = form_key(signed)
+    refused = signed.post(f"/bots/{ready_bots[0]}/retire", data={"form_key": key}, headers=headers)
+    assert refused.status_code == 403
+    assert sign_in(signed, ada.token, headers=headers).status_code == 403
+    done = signed.post(
+        f"/bots/{ready_bots[0]}/retire", data={"form_key": key}, headers={"Origin": "http://localhost"}
+    )
+    assert done.status_code == 303
+
+
+def test_one_person_changes_nothing_of_anothers(
+    http: FlaskClient, ready_bots: list[str], bob: Any, ada: Any, make_spec: Any
+) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots, start_at="manual")).get_json()
+    sign_in(http, bob.token)
+    data = {"form_key": form_key(http)}
+    for path in (f"/bots/{ready_bots[0]}/retire", f"/tournaments/{made['id']}/start"):
+        assert http.post(path, data=data).status_code == 403
+    page = http.get(f"/bots/{ready_bots[0]}").text
+    assert "Faults in matches" not in page
+    assert "/edit" not in page
+    assert "Cancel it" not in http.get(f"/tournaments/{made['id']}").text
+
+
+def test_signing_out_ends_the_session_for_good(signed: FlaskClient) -> None:
+    cookie = signed.get_cookie("rage_session")
+    assert cookie is not None
+    signed.post("/sign-out", data={"form_key": form_key(signed)})
+    assert signed.get("/me").status_code == 401
+    signed.set_cookie("rage_session", cookie.value)
+    assert signed.get("/me").status_code == 401
+
+
+def test_a_cookie_opens_no_api(signed: FlaskClient) -> None:
+    assert signed.get("/api/v1/accounts/me").status_code == 401
+    assert signed.post("/api/v1/tournaments", json={}).status_code == 401
+
+
+def test_where_reading_is_closed_pages_are_for_those_who_signed_in(
+    strict_http: FlaskClient, cup: dict[str, Any], ada: Any
+) -> None:
+    paths = ("/tournaments", f"/tournaments/{cup['id']}", f"/matches/{cup['id']}-0", "/rankings", "/bots",
+             f"/matches/{cup['id']}-0/story.json", f"/tournaments/{cup['id']}/events")  # fmt: skip
+    assert {strict_http.get(path).status_code for path in paths} == {401}
+    assert "Please sign in" in strict_http.get("/bots", headers=HTML).text
+    assert "make an account" not in strict_http.get("/sign-in").text.lower()
+    sign_in(strict_http, ada.token)
+    assert {strict_http.get(path).status_code for path in paths} == {200}
+
+
+def test_pages_are_asked_about_again_and_files_never(http: FlaskClient, cup: dict[str, Any]) -> None:
+    for path in ("/", f"/tournaments/{cup['id']}", f"/matches/{cup['id']}-0", "/rankings"):
+        first = http.get(path)
+        assert first.headers["Cache-Control"] == "no-cache"
+        assert {"Cookie", "Accept-Encoding"} <= set(first.vary)
+        again = http.get(path, headers={"If-None-Match": first.headers["ETag"]})
+        assert (again.status_code, again.data) == (304, b"")
+    file = re.search(r'href="(/assets/[0-9a-f]{12}/rage.css)"', http.get("/").text)
+    assert file is not None
+    assert http.get(file[1]).headers["Cache-Control"] == FOR_EVER
+    assert http.get("/assets/000000000000/rage.css").headers["Cache-Control"] == "no-cache"
+    assert http.get(f"/assets/{tag()}/../app.py").status_code == 404
+
+
+def test_what_is_for_one_is_kept_by_their_browser_alone_and_never_squeezed(signed: FlaskClient) -> None:
+    answer = signed.get("/me", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["Cache-Control"] == "private, no-cache"
+    assert "Content-Encoding" not in answer.headers
+
+
+def test_pages_and_stories_are_squeezed_for_who_can_read_that(http: FlaskClient, cup: dict[str, Any]) -> None:
+    path = f"/matches/{cup['id']}-0/story.json"
+    plain, squeezed = http.get(path), http.get(path, headers={"Accept-Encoding": "gzip"})
+    assert gzip.decompress(squeezed.data) == plain.data
+    assert len(squeezed.data) < len(plain.data) / 3
+    assert squeezed.headers["ETag"] == plain.headers["ETag"]
+
+
+def test_every_page_lets_in_nothing_from_elsewhere_and_no_script_of_its_own_text(
+    http: FlaskClient, cup: dict[str, Any]
+) -> None:
+    bot = cup["entrants"][0]["bot_id"]
+    own = f"/tournaments/{cup['id']}"
+    lists = ("/", "/tournaments", "/rankings", "/bots", "/sign-in", "/docs")
+    for path in (*lists, own, f"{own}/matches", f"/matches/{cup['id']}-0", f"/bots/{bot}"):
+        page = http.get(path)
+        assert page.headers["Content-Security-Policy"] == POLICY, path
+        assert not re.search(r"<script(?![^>]*\ssrc=)|\sstyle=|\son\w+=", page.text), path
+        assert not re.search(r"""(?:src|href|action)=["'](?:https?:)?//""", page.text), path
+    assert "unsafe" not in POLICY
+
+
+def test_scripts_and_styles_name_no_other_host() -> None:
+    for file in STATIC.glob("*.*s"):
+        text = file.read_text().replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"(https?:)?//[a-z0-9.-]+\.[a-z]{2,}", text), file.name
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/nowhere", 404), ("/bots/bot_nothing", 404), ("/matches/t_x-0", 404), ("/me", 401)]
+)
+def test_refusals_are_pages_for_people_and_problems_for_programs(
+    http: FlaskClient, path: str, status: int
+) -> None:
+    page = http.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert (page.status_code, page.mimetype) == (status, "text/html")
+    assert page.headers["Content-Security-Policy"] == POLICY
+    problem = http.get(path, headers={"Accept": "*/*"})
+    assert (problem.status_code, problem.mimetype) == (status, "application/problem+json")
+
+
+def test_bad_words_in_an_address_are_no_failure(http: FlaskClient, cup: dict[str, Any]) -> None:
+    for path, status in (
+        ("/rankings?players=99", 422),
+        ("/rankings?pool=a b c", 200),
+        ("/rankings?at=yesterday", 422),
+        ("/tournaments?cursor=x", 422),
+        ("/tournaments?status=x", 200),
+        (f"/tournaments/{cup['id']}/matches?cursor=x", 422),
+        ("/bots?q=%00", 200),
+    ):
+        assert http.get(path).status_code == status, path
+
+
+def test_a_page_of_a_bot_that_failed_leads_its_owner_to_the_moment(
+    signed: FlaskClient, cup: dict[str, Any]
+) -> None:
+    page = signed.get(f"/bots/{cup['entrants'][0]['bot_id']}").text
+    assert re.search(rf"/matches/{cup['id']}-\d+#s\d+d2", page)
+    assert "R99 is no card" in page
+    assert f"rage reproduce {cup['id']}" in page
+
+
+def test_what_moves_comes_alone_too(http: FlaskClient, cup: dict[str, Any]) -> None:
+    part = http.get(f"/tournaments/{cup['id']}?part=live").text
+    assert "<html" not in part
+    assert part.count("<tr data-key=") == 4 + 8
+
+
+def test_the_organiser_runs_a_tournament_by_its_page(
+    signed: FlaskClient, ready_bots: list[str], ada: Any, make_spec: Any, arena: Arena
+) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots, start_at="manual")).get_json()
+    data = {"form_key": form_key(signed)}
+    for act, status in (
+        ("start", "running"),
+        ("pause", "paused"),
+        ("resume", "running"),
+        ("cancel", "cancelled"),
+    ):
+        assert f"/{act}" in signed.get(f"/tournaments/{made['id']}").text
+        assert signed.post(f"/tournaments/{made['id']}/{act}", data=data).status_code == 303
+        assert tournaments.tournament(arena, made["id"]).status == status
+    refused = signed.post(f"/tournaments/{made['id']}/start", data=data, headers=HTML)
+    assert refused.status_code == 409
+    assert "cannot be started" in refused.text
+
+
+def test_registration_that_is_closed_is_closed_here_too(arena: Arena) -> None:
+    closed = replace(arena, settings=replace(arena.settings, open_registration=False))
+    answer = create_app(arena=closed).test_client().post("/register", data={"name": "eve"})
+    assert answer.status_code == 409
+    assert "operator" in answer.text
