@@ -15,9 +15,8 @@ def decoded(line: bytes) -> object:
         return None
 
 
-def number_of(line: bytes) -> int | None:
+def numbered(answer: object) -> int | None:
     """The question it answers by its own account."""
-    answer = decoded(line)
     number = answer.get("id") if isinstance(answer, dict) else None
     return number if type(number) is int else None
 

@@ -135,10 +135,10 @@ class SandboxPlayer:
         if unasked is not None:
             self._fault(FaultKind.GARBAGE, "wrote a line that nobody asked for", answer=unasked)
         try:
-            line = self._answer(question.number)
+            line, answer = self._answer(question.number)
         finally:
             self._count()
-        return self._move(line, question)
+        return self._move(line, answer, question)
 
     def end(self, result: Mapping[str, Any]) -> None:
         """Tell the result and close the input; what the bot still does is nobody's concern."""
@@ -212,14 +212,15 @@ class SandboxPlayer:
                 self._ended()
             if line is None:
                 break
-            if answers.number_of(line) not in self._late:
+            answered = answers.numbered(answers.decoded(line))
+            if answered not in self._late:
                 self._wire.forget()
                 return line
-            self._late.discard(answers.number_of(line) or 0)
+            self._late.remove(answered or 0)
         return None
 
-    def _answer(self, number: int) -> bytes:
-        """The first line that does not answer an earlier question."""
+    def _answer(self, number: int) -> tuple[bytes, object]:
+        """The first line that does not answer an earlier question, and what it says."""
         while True:
             try:
                 line = self._wait(self._limits.decision_ms, asked=number)
@@ -227,12 +228,13 @@ class SandboxPlayer:
                 self._fault(FaultKind.GARBAGE, "a line longer than 4 KiB", answer=overlong.start)
             if line is None:
                 self._overdue()
-            answered = answers.number_of(line)
+            answer = answers.decoded(line)
+            answered = answers.numbered(answer)
             late = answered is not None and answered in self._late
             if late:  # what is no answer leaves the question open: the answer may still come, too late
                 self._late.remove(answered or 0)
             if not late or answered == number:
-                return line
+                return line, answer
 
     def _wait(self, wall_ms: int, *, asked: int = 0) -> bytes | None:
         """The next line, or None once the wall clock of this question has run out; watches CPU on the way."""
@@ -307,8 +309,7 @@ class SandboxPlayer:
             self._fault(FaultKind.START, text, out=True, answer=line)
         return str(mode)
 
-    def _move(self, line: bytes, question: Question) -> object:
-        answer = answers.decoded(line)
+    def _move(self, line: bytes, answer: object, question: Question) -> object:
         if not isinstance(answer, dict) or "move" not in answer:
             self._fault(FaultKind.GARBAGE, 'not a JSON object with "id" and "move"', answer=line)
         if type(answer.get("id")) is not int or answer["id"] != question.number:
