@@ -78,7 +78,8 @@ def main() -> None:
     breaches += [f"archive: {name}: was let in" for name, reason in refused if not reason]
     _show(("archive", "refused with"), refused, markdown=chosen.markdown)
     print(f"{len(told)} attacks in {len(MODES)} modes, {len(refused)} archives; breaches: {len(breaches)}")
-    print("\n".join(breaches))
+    for sentence in breaches:
+        print(sentence)
     sys.exit(1 if breaches else 0)
 
 

@@ -8,8 +8,9 @@ from engine.rules import RuleSet
 from engine.table import Outcome, play
 from service.limits import Limits
 from workers.neighbours import Neighbours
-from workers.player import MS, SandboxPlayer
+from workers.player import SandboxPlayer
 from workers.sandbox import BotCode, MatchVoid, Sandbox
+from workers.spent import MS
 from workers.together import ask_all
 
 REPLAYS = 2

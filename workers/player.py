@@ -7,7 +7,6 @@ Only a bot's own failure becomes a `PlayerFault`. A late machine raises `MatchVo
 import contextlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 import orjson
@@ -19,32 +18,17 @@ from workers.log import Log
 from workers.neighbours import Neighbours
 from workers.pressure import Mark, host_was_late, starved
 from workers.sandbox import Ending, MatchVoid, Running, SandboxError
+from workers.spent import MS, Spent
 from workers.wire import Closed, Flooded, Overlong, Wire
 
 PROTOCOL: Final = 1
 MODES: Final = ("full", "delta")
-MS: Final = 1_000_000
 FIRST_LOOK: Final = 0.02  # seconds until a slow answer's clocks are first read
 LOOK: Final = 0.1
 FAREWELL: Final = 0.25
 ANSWER_SHOWN: Final = 200
 MOST_STARVED: Final = 9  # times a decision's wall clock: how long a patient clock stands still at most
 NOT_RUN: Final = "bwrap: execvp "
-
-
-@dataclass(slots=True)
-class Spent:
-    """What a seat used so far: nanoseconds, and its decisions."""
-
-    start_cpu: int = 0
-    start_wall: int = 0
-    cpu: int = 0
-    cpu_longest: int = 0
-    wall: int = 0
-    wall_longest: int = 0
-    decisions: int = 0
-    memory_kb: int = 0
-    waited: int = 0  # stood ready to run but had no core
 
 
 class SandboxPlayer:
@@ -77,7 +61,6 @@ class SandboxPlayer:
         self._farewell = False
         self._question: Question | None = None
         self._seed: object = None
-        self._begun = False
         self._open = False
         self._overspent: tuple[str, int] | None = None
 
@@ -90,7 +73,7 @@ class SandboxPlayer:
         try:
             self._start(start)
         finally:
-            self._begun, self._open = True, False
+            self.spent.begun, self._open = True, False
 
     def _start(self, start: Mapping[str, Any]) -> None:
         self._wire.send(orjson.dumps({"type": "start", "protocol": PROTOCOL, **start}) + b"\n")
@@ -167,7 +150,7 @@ class SandboxPlayer:
         """
         if self._open or self.ending is not None:
             return
-        if (over := self._over_budget(self.spent.decisions, self.cpu_ns())) is not None:
+        if (over := self.spent.beyond(self._limits, self.spent.decisions, self.cpu_ns())) is not None:
             self._overspent = over
             self._show_line()
             self._stop()
@@ -326,7 +309,7 @@ class SandboxPlayer:
         return move
 
     def _check_cpu(self, decisions: int, spent_ns: int) -> None:
-        if (over := self._over_budget(decisions, spent_ns)) is not None:
+        if (over := self.spent.beyond(self._limits, decisions, spent_ns)) is not None:
             self._overspent = over
             self._show_line()
             self._raise_overspent()
@@ -334,20 +317,10 @@ class SandboxPlayer:
     def _check_start_cpu(self) -> None:
         self._check_cpu(0, self._running.cpu_ns())
 
-    def _over_budget(self, decisions: int, spent_ns: int) -> tuple[str, int] | None:
-        """What to say of too much CPU, and the limit in ms; None while there is some left."""
-        if not self._begun:
-            used, limit = spent_ns // MS, self._limits.start_cpu_ms
-            text = f"used {used:,} ms of CPU before it was ready; {limit:,} ms are allowed"
-        else:
-            used, limit = (spent_ns - self.spent.start_cpu) // MS, self._limits.cpu_budget_ms(decisions)
-            text = f"used {used:,} ms of CPU; {limit:,} ms are allowed up to decision {decisions}"
-        return (text, limit) if used > limit else None
-
     def _raise_overspent(self) -> None:
         if self._overspent is not None:
             text, limit = self._overspent
-            kind = FaultKind.TIMEOUT if self._begun else FaultKind.START
+            kind = FaultKind.TIMEOUT if self.spent.begun else FaultKind.START
             self._fault(kind, text, out=True, limit={"cpu_ms": limit})
 
     def _overdue(self) -> NoReturn:

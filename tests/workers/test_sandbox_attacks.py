@@ -1,5 +1,7 @@
 """Every attack of the table against the real sandbox: stopped, rightly named, no concern of the neighbour."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -97,3 +99,12 @@ def test_the_judge_sees_a_breach(sandbox: Sandbox, quiet: Played, ground: Ground
     harmless = Attack("no attack at all", f"print({SECRET!r})", "escape", True)
     found = ground.tried(harmless, sandbox).breaches(quiet)
     assert found == ["recorded as no fault", "out: False", "a secret was read"]
+
+
+def test_an_operator_can_have_the_table_printed() -> None:
+    command = [sys.executable, "-m", "loadtests.attack_table", "--only", "exit at once", "--markdown"]
+    done = subprocess.run(command, cwd=proving.CHECKOUT, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "| exit at once | crash: it ended itself | " in done.stdout
+    assert "| wrong checksum | data.bin: broken: Bad CRC-32" in done.stdout
+    assert done.stdout.endswith("1 attacks in 5 modes, 39 archives; breaches: 0\n")

@@ -1,12 +1,10 @@
 """The launcher that starts one bubblewrap per seat.
 
-As root the way is: own mount namespace (for a scratch space with a cap on files), the seat's groups, limits,
-the seat's user id, bubblewrap, the bot. As anybody else: limits, bubblewrap, the bot. A short shell script
-does it: it may wait for the kernel without holding up the worker, and copies nothing of the worker's memory.
+With groups and users to hand out, a seat's usher starts it. Else a short shell script does: the groups if
+there are any, limits, as root the seat's user id, bubblewrap, the bot. It copies nothing of the worker.
 """
 
 import os
-import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -18,10 +16,11 @@ from workers.sandbox import filters
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
-from workers.sandbox.family import Parent, Pipes, entered, limits_of
+from workers.sandbox.family import Parent, entered
 from workers.sandbox.groups import Group, Groups
 from workers.sandbox.oneshot import OneShot
-from workers.sandbox.policy import ENVIRONMENT, KIB, MIB, POLICY
+from workers.sandbox.pipes import Pipes
+from workers.sandbox.policy import ENVIRONMENT, KIB, MIB, POLICY, limits_of
 from workers.sandbox.running import Running
 from workers.sandbox.runtime import LIMITER, Runtime
 from workers.sandbox.unpack import Unpacked, unpack
@@ -139,7 +138,7 @@ class Bubblewrap:
             told, tell = passed.pipe()
             bwrap = self._arguments(unpacked, rules, source, tell)
             limited = _ulimits(limits, cpu_seconds, counted=group is not None, forks=unpacked.forks)
-            command = self._command(bwrap, limited, group, uid)
+            command = entered(bwrap, limited, group, uid)
             outer = subprocess.Popen(
                 command,
                 bufsize=0,
@@ -198,24 +197,12 @@ class Bubblewrap:
     def _mount_point(self) -> Path:
         return self.claim.folder / "scratch"
 
-    def _command(self, bwrap: list[str], limited: list[str], group: Group | None, uid: int) -> list[str]:
-        mounts = self._mounts(uid)
-        own = ["unshare", "--mount", "--propagation", "private", "--"] if mounts else []
-        return [*own, *entered(bwrap, [*mounts, *limited], group, uid)]
-
-    def _mounts(self, uid: int) -> list[str]:
-        if self.groups is None or os.getuid() != 0:
-            return []
-        self._mount_point().mkdir(mode=0o711, exist_ok=True)
-        options = f"{_options(uid)},noexec,nosuid,nodev"
-        return [shlex.join(["mount", "-n", "-t", "tmpfs", "-o", options, "rage", str(self._mount_point())])]
-
 
 def found() -> str:
     """The path of bubblewrap, and of what else the launcher runs; raises `SandboxUnavailable`."""
     needed = {"bwrap": "bubblewrap"}
     if os.getuid() == 0:
-        needed |= {"setpriv": "util-linux", "unshare": "util-linux", "mount": "mount"}
+        needed |= {"setpriv": "util-linux"}
     for program, package in needed.items():
         if shutil.which(program) is None:
             raise SandboxUnavailable(f"{program} is not installed; install it: apt-get install {package}")

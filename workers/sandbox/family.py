@@ -254,62 +254,6 @@ class Nursery:
         return [self.program, *FIXED, *places, *environment, "--", *command]
 
 
-def limits_of(address: int, cpu_seconds: int) -> dict[str, int]:
-    """Limits of the bot's own process, by their names in `resource`."""
-    return {
-        "RLIMIT_CORE": 0,
-        "RLIMIT_CPU": cpu_seconds,
-        "RLIMIT_FSIZE": POLICY.scratch_bytes,
-        "RLIMIT_NOFILE": POLICY.open_files,
-        "RLIMIT_MEMLOCK": 64 * 1024,
-        "RLIMIT_RTPRIO": 0,
-        "RLIMIT_AS": address,
-        "RLIMIT_NPROC": POLICY.threads + 2,  # and the parent, and the namespace's first process
-    }
-
-
-class Pipes:
-    """A bot's three pipes and its source; the bot's ends are closed here whatever happens."""
-
-    def __init__(self) -> None:
-        self.ours: list[int] = []
-        self.kept = False
-        self._theirs: list[int] = []
-
-    def __enter__(self) -> "Pipes":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for descriptor in self._theirs if self.kept else [*self._theirs, *self.ours]:
-            os.close(descriptor)
-
-    def streams(self) -> list[int]:
-        """The bot's ends of input, output and log."""
-        for bot_reads in (True, False, False):
-            reading, writing = os.pipe()
-            ours, theirs = (writing, reading) if bot_reads else (reading, writing)
-            os.set_blocking(ours, False)
-            self.ours.append(ours)
-            self._theirs.append(theirs)
-        return self._theirs[:]
-
-    def pair(self) -> tuple[int, int]:
-        """One more pipe: (ours, the other side's)."""
-        reading, writing = os.pipe()
-        self.ours.append(reading)
-        self._theirs.append(writing)
-        return reading, writing
-
-    def data(self, content: bytes) -> int:
-        """A descriptor that holds `content`."""
-        descriptor = os.memfd_create("bot")
-        self._theirs.append(descriptor)
-        with open(descriptor, "wb", closefd=False) as file:
-            file.write(content)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        return descriptor
-
-
 def entered(bwrap: list[str], lines: list[str], group: Group | None, uid: int) -> list[str]:
     """The command that goes into the seat's groups, then becomes the seat's user, then bubblewrap."""
     lines = ["echo 1000 > /proc/self/oom_score_adj", *lines]

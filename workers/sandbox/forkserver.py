@@ -15,9 +15,10 @@ from service.limits import Limits
 from workers.sandbox.bubblewrap import Bubblewrap
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError
-from workers.sandbox.family import Nursery, Parent, Pipes, limits_of
+from workers.sandbox.family import Nursery, Parent
 from workers.sandbox.groups import Seen
-from workers.sandbox.policy import KIB, MIB, POLICY
+from workers.sandbox.pipes import Pipes
+from workers.sandbox.policy import KIB, MIB, POLICY, limits_of
 from workers.sandbox.running import Ending, Running
 
 

@@ -19,10 +19,11 @@ from workers.sandbox import filters, parent
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
-from workers.sandbox.family import Nursery, Parent, Pipes, limits_of
+from workers.sandbox.family import Nursery, Parent
 from workers.sandbox.forkserver import Forked
 from workers.sandbox.groups import Group
-from workers.sandbox.policy import ENVIRONMENT, MIB
+from workers.sandbox.pipes import Pipes
+from workers.sandbox.policy import ENVIRONMENT, MIB, limits_of
 from workers.sandbox.running import Running
 from workers.sandbox.runtime import Runtime
 from workers.sandbox.unpack import Unpacked, unpack

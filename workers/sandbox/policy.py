@@ -26,6 +26,21 @@ class Policy:
 
 POLICY = Policy()
 
+
+def limits_of(address: int, cpu_seconds: int) -> dict[str, int]:
+    """Limits of the bot's own process, by their names in `resource`."""
+    return {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_CPU": cpu_seconds,
+        "RLIMIT_FSIZE": POLICY.scratch_bytes,
+        "RLIMIT_NOFILE": POLICY.open_files,
+        "RLIMIT_MEMLOCK": 64 * 1024,
+        "RLIMIT_RTPRIO": 0,
+        "RLIMIT_AS": address,
+        "RLIMIT_NPROC": POLICY.threads + 2,  # and the parent, and the namespace's first process
+    }
+
+
 ENVIRONMENT = {
     "PATH": "/usr/bin",
     "HOME": "/tmp",  # noqa: S108 - the bot's own scratch space
