@@ -141,6 +141,28 @@ class Client(Transport):
         """Stop it for good."""
         return self.post(f"/tournaments/{named('tournament', tournament_id)}/cancel")
 
+    def stop(self, tournament_id: str) -> Json:
+        """Let a ladder end."""
+        return self.post(f"/tournaments/{named('tournament', tournament_id)}/stop")
+
+    def edit(self, tournament_id: str, **changes: Any) -> Json:
+        """Change a tournament before its start."""
+        return self.patch(f"/tournaments/{named('tournament', tournament_id)}", changes)
+
+    def enter(self, tournament_id: str, entrant: str) -> Json:
+        """Enter a bot, or BOT:VERSION."""
+        return self.post(f"/tournaments/{named('tournament', tournament_id)}/entrants", {"entrant": entrant})
+
+    def withdraw(self, tournament_id: str, bot_id: str) -> None:
+        """Take a bot out."""
+        path = f"/tournaments/{named('tournament', tournament_id)}/entrants/{named('bot', bot_id)}"
+        self.call("DELETE", path)
+
+    def disqualify(self, tournament_id: str, bot_id: str, reason: str) -> Json:
+        """Take another's bot out, for a reason that all are told."""
+        path = f"/tournaments/{named('tournament', tournament_id)}/entrants/{named('bot', bot_id)}/disqualify"
+        return self.post(path, {"reason": reason})
+
     def standings(self, tournament_id: str) -> list[Json]:
         """Who stands where."""
         return list(self.get(f"/tournaments/{named('tournament', tournament_id)}/standings")["items"])

@@ -12,9 +12,12 @@ from api.kept import Kept
 from api.rows import table, whole_list
 from api.schemas.fields import page_of
 from api.schemas.tournaments import (
+    ChangedTournament,
+    Disqualification,
     DryRunQuery,
     FairnessAnswer,
     FormatQuery,
+    NewEntrant,
     NewTournament,
     PairAnswer,
     PlanAnswer,
@@ -22,7 +25,7 @@ from api.schemas.tournaments import (
     TournamentAnswer,
     TournamentQuery,
 )
-from service import folds, inquiry, plans
+from service import entries, folds, inquiry, plans
 from service import tournaments as verbs
 from service.accounts import Scope
 from service.paging import Page
@@ -36,7 +39,7 @@ ONE = "/tournaments/<id:tournament_id>"
 @blp.get("/tournaments", page_of(TournamentAnswer), query=TournamentQuery)
 def list_tournaments(query: dict[str, Any]) -> Page[Tournament]:
     """Tournaments, newest first"""
-    return verbs.tournaments(arena(), **query)
+    return verbs.tournaments(arena(), **query, viewer=caller())
 
 
 @blp.post(
@@ -59,7 +62,46 @@ def create_tournament(
 @blp.get(ONE, TournamentAnswer, cached=True)
 def show_tournament(tournament_id: str) -> Tournament:
     """A tournament with its entrants and how far it is"""
-    return verbs.tournament(arena(), tournament_id)
+    return verbs.tournament(arena(), tournament_id, caller())
+
+
+@blp.patch(ONE, TournamentAnswer, body=ChangedTournament)
+def edit_tournament(body: dict[str, Any], tournament_id: str) -> Tournament:
+    """Change a tournament before its start
+
+    Only what is sent changes; everything is checked again.
+    """
+    return verbs.edit(arena(), account(), tournament_id, body)
+
+
+@blp.post(f"{ONE}/entrants", TournamentAnswer, body=NewEntrant)
+def enter_bot(body: dict[str, Any], tournament_id: str) -> Tournament:
+    """Enter a bot of yours before the start
+
+    While entry is open; the organiser may enter any bot at any time before the start.
+    """
+    entries.enter(arena(), account(), tournament_id, body["entrant"])
+    return verbs.tournament(arena(), tournament_id, caller())
+
+
+@blp.delete(f"{ONE}/entrants/<id:bot_id>")
+def withdraw_bot(tournament_id: str, bot_id: str) -> None:
+    """Withdraw a bot
+
+    Before the start there is no trace of it (its organiser may do this too). Afterwards, deals that were
+    played from every seat stay; all else with it is void.
+    """
+    entries.withdraw(arena(), account(), tournament_id, bot_id)
+
+
+@blp.post(f"{ONE}/entrants/<id:bot_id>/disqualify", TournamentAnswer, body=Disqualification)
+def disqualify_bot(body: dict[str, Any], tournament_id: str, bot_id: str) -> Tournament:
+    """Disqualify a bot
+
+    The organiser's; everybody is told the reason. What it played stays as after a withdrawal.
+    """
+    entries.disqualify(arena(), account(), tournament_id, bot_id, body["reason"])
+    return verbs.tournament(arena(), tournament_id, caller())
 
 
 @blp.get(f"{ONE}/standings", page_of(StandingAnswer), query=FormatQuery, also="text/csv", cached=True)
@@ -128,6 +170,15 @@ def pause_tournament(tournament_id: str) -> Tournament:
 def resume_tournament(tournament_id: str) -> Tournament:
     """Go on after a pause"""
     return verbs.resume(arena(), employer(), tournament_id)
+
+
+@blp.post(f"{ONE}/stop", TournamentAnswer)
+def stop_tournament(tournament_id: str) -> Tournament:
+    """Let a ladder end
+
+    Deals that were begun are played to their end, then it is finished.
+    """
+    return verbs.stop(arena(), account(), tournament_id)
 
 
 @blp.post(f"{ONE}/cancel", TournamentAnswer)

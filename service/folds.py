@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select, tuple_
 
 from engine.rules import RuleSet
-from service import luck, paging, results, tournaments
+from service import luck, order, paging, results, tournaments
 from service import standings as numbers
 from service.errors import NotFound
 from service.stages import OVER
@@ -41,6 +41,7 @@ class StandingRow:
     outs: int
     matches: int
     places: list[int]
+    status: str
     dealt: float | None
     earned: float | None
     swing: float | None
@@ -75,7 +76,10 @@ def standings_of(arena: Arena, tournament_id: str) -> list[StandingRow]:
     played = _played(arena, tournament_id)
     lines = numbers.standings(len(played.entrants), played.results, played.group_size)
     shares = luck.totals(played.whole()) if played.duplicate else {}
-    return [_line(line, played, shares.get(line.entrant)) for line in lines]
+    return [
+        _line(line, played, shares.get(line.entrant))
+        for line in order.ranked(lines, played.entrants, played.order)
+    ]
 
 
 def crosstable_of(arena: Arena, tournament_id: str) -> list[PairRow]:
@@ -99,9 +103,10 @@ def crosstable_of(arena: Arena, tournament_id: str) -> list[PairRow]:
 
 
 def events_since(arena: Arena, tournament_id: str, after: str | None = None) -> list[Event]:
-    """Results after the event `after` in the order they came in, then the progress, then the status.
+    """Results after the event `after` in the order they came in; then who has left, if anybody has, which
+    stage it is, the progress and the status.
 
-    The last two are told every time, with the id of the last result; a listener drops what it knows.
+    These are told every time, with the id of the last result; a listener drops what it knows.
     """
     start = paging.read(after, paging.Micros, int) or [0, -1]
     told = tournaments.tournament(arena, tournament_id)
@@ -109,6 +114,13 @@ def events_since(arena: Arena, tournament_id: str, after: str | None = None) -> 
         found = _finished_after(db, tournament_id, start)
         events = [_result(db, row) for row in found]
     last = events[-1].id if events else paging.written(start)
+    left = [
+        {"entrant": each.number, "name": each.name, "status": each.status, "reason": each.reason}
+        for each in told.entrants
+        if each.status != "in"
+    ]
+    events += [Event(last, "left", {"entrants": left})] if left else []
+    events += [Event(last, "stage", {"stage": told.stage, "format": told.format})] if told.stage else []
     progress = told.progress
     counts = {"played": progress.played, "total": progress.total, "failed": progress.failed}
     events.append(Event(last, "progress", {**counts, "faults": progress.faults, "eta": progress.eta}))
@@ -130,6 +142,7 @@ class _Played:
     group_size: int
     duplicate: bool
     bids: int
+    order: list[list[int]] | None
 
     def whole(self) -> list[numbers.Result]:
         return numbers.whole_groups(self.results, self.group_size)
@@ -143,8 +156,9 @@ def _played(arena: Arena, tournament_id: str) -> _Played:
             raise NotFound(f"no tournament {tournament_id}")
         listed = tournaments.entrants(db, tournament_id)
         found = [each.result for each in results.of_tournament(db, tournament_id)]
+        own = order.of_format(db, row)
     bids = len(RuleSet.parse(row.rules, row.players).rounds(row.players))
-    return _Played(listed, found, row.players if row.duplicate else 1, row.duplicate, bids)
+    return _Played(listed, found, row.players if row.duplicate else 1, row.duplicate, bids, own)
 
 
 def _line(line: numbers.Standing, played: _Played, share: luck.Dealt | None) -> StandingRow:
@@ -157,6 +171,7 @@ def _line(line: numbers.Standing, played: _Played, share: luck.Dealt | None) -> 
         name=who.name,
         bid_accuracy=line.exact_bids / bids if bids else None,
         places=list(line.places),
+        status=order.status_of(who),
         dealt=share.dealt if share else None,
         earned=share.earned if share else None,
         swing=share.swing if share else None,

@@ -72,6 +72,7 @@ class Match:
     id: str
     tournament_id: str
     number: int
+    stage: int
     group: int
     rotation: int
     status: str
@@ -268,6 +269,7 @@ def _shape(row: "Row[Any]", seats: list[Seat], faults: Sequence[dict[str, Any]] 
         id=f"{row.tournament_id}-{row.number}",
         tournament_id=row.tournament_id,
         number=row.number,
+        stage=row.stage,
         group=row.deal_group,
         rotation=row.rotation,
         status=SHOWN[row.status],

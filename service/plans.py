@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 from service import costs, forecast, presence, quotas, schedule, spec
 from service.accounts import Account
 from service.forecast import Balance, Meetings, Precision
-from service.formats import FORMATS, Field
+from service.formats import FORMATS
 from service.spec import Spec
 from service.tables import match, tournament
 from service.work import Arena, Work
@@ -62,7 +62,7 @@ def plan(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Plan:
         **{name: getattr(made, name) for name in ("format", "players", "deals", "duplicate", "seed")},
         entrants=len(made.entries),
         matches=made.total,
-        groups=made.total // (made.players if made.duplicate else 1),
+        groups=made.total // (spec.field_of(made).size if made.duplicate else 1),
         schedule=meetings.digest if meetings else None,
         balance=meetings.balance() if meetings else None,
         precision=_precision(made, meetings),
@@ -78,31 +78,16 @@ def plan(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Plan:
 
 def _schedule(made: Spec) -> Meetings | None:
     """All that would be played, if it is known beforehand."""
-    format_, field = FORMATS[made.format], _field(made)
-    if not format_.ahead:
+    format_, field = FORMATS[made.format], spec.field_of(made)
+    if not format_.ahead or made.entry.open:
         return None
-    prepared = format_.prepare(field)
-    field = _field(made, prepared=prepared)
-    meetings, number, first = Meetings(len(made.entries), made.players), 1, 0
+    meetings, number, first = Meetings(len(made.entries), field.size), 1, 0
     while (stage := format_.stage(field, number, [])) is not None:
         meetings.read(schedule.pairings(stage.tables, duplicate=made.duplicate, first=first))
         number, first = number + 1, first + len(stage.tables)
         if stage.last:
             break
     return meetings
-
-
-def _field(made: Spec, **more: Any) -> Field:
-    return Field(
-        size=made.players,
-        least=made.rules.min_players,
-        entrants=tuple(range(len(made.entries))),
-        seed=made.seed.encode(),
-        deals=made.deals,
-        duplicate=made.duplicate,
-        meetings=made.meetings,
-        **more,
-    )
 
 
 def _precision(made: Spec, meetings: Meetings | None) -> Precision | None:

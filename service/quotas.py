@@ -50,8 +50,8 @@ def more_matches(arena: Arena, work: Work, caller: Account, more: int) -> None:
         .join(tournament, tournament.c.id == match.c.tournament_id)
         .where(tournament.c.owner_id == caller.id, match.c.status == "planned")
     )
-    later = select(func.coalesce(func.sum(tournament.c.total), 0)).where(
-        tournament.c.owner_id == caller.id, tournament.c.status == "scheduled"
+    later = select(func.coalesce(func.sum(tournament.c.total - tournament.c.written), 0)).where(
+        tournament.c.owner_id == caller.id, tournament.c.status.not_in(("finished", "cancelled"))
     )
     waiting = 0 if caller.admin else (work.db.scalar(planned) or 0) + int(work.db.scalar(later) or 0)
     if not caller.admin and waiting + more > most:

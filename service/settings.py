@@ -125,7 +125,7 @@ class Settings:
     chunk_ms: int = _setting("1000", _number(50, 60_000), "playing time aimed at in one job, in milliseconds")
     reap_seconds: int = _setting("2", _number(1, 600), "how often lost work is looked for and sent again")
     stop_seconds: int = _setting("5", _number(0, 3600), "time a stopping worker gives the matches it plays")
-    max_matches: int = _setting("200000", _number(1, 100_000_000), "most matches one tournament may need")
+    max_matches: int = _setting("400000", _number(1, 100_000_000), "most matches one tournament may need")
     max_bots: int = _setting("100", _number(1, 1_000_000), "most active bots of one account")
     uploads_per_hour: int = _setting("120", _number(1, 1_000_000), "most uploads of one account an hour")
     queued_matches: int = _setting(

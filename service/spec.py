@@ -1,40 +1,44 @@
 """A tournament as it is asked for: read, checked in every field at once, and made into values."""
 
-import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, exists, select
 
-from engine.errors import RulesError
 from engine.rules import RuleSet
-from service import lineup, names, schedule
+from service import entries, names, reading
+from service.entries import Entry
 from service.errors import Invalid
+from service.formats import FORMATS, Field
 from service.limits import Limits
-from service.tables import bot, version
+from service.reading import DRAFT, MANUAL, MOST_ENTRANTS, Opening, Start, Wrong
+from service.tables import bot
 from service.work import Arena
 
-MANUAL = "manual"
-FORMATS = ("round_robin",)
-MOST_ENTRANTS = 500
+__all__ = ["DRAFT", "MANUAL", "MOST_ENTRANTS", "Entry", "Spec", "read", "written"]
+
+NAMES = tuple(FORMATS)
+SAME_OWNER = ("any", "apart")
 MOST_DEALS = 10_000
-MOST_MEETINGS = 4
-LARGE_TABLE, MOST_AT_LARGE = 8, 60  # above eight seats the search for a fair schedule takes long
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An entrant: a bot, and the version if one was named (else its newest ready one, at the start)."""
-
-    bot_id: str
-    version_id: str | None
+MOST_MEETINGS = 100
+MOST_STAGES = 100
+ONLY = {  # fields that mean something in some formats only
+    "meetings": ("round_robin", "gauntlet"),
+    "stages": ("swiss",),
+    "challenger": ("gauntlet",),
+    "same_owner": ("swiss", "knockout", "gauntlet", "ladder"),
+}
+DEFAULTS = {"meetings": 1, "same_owner": "any"}
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A tournament that can be played. `start_at` None: when its owner says so."""
+    """A tournament that can be played. `prepared`: what its format worked out for these entrants.
+
+    `total`: its matches, by forecast where results decide, for as many as may enter.
+    """
 
     name: str
     format: str
@@ -46,173 +50,151 @@ class Spec:
     meetings: int
     limits: Limits
     seed: str
-    start_at: datetime | None
+    start: Start
+    stages: int | None
+    challenger: str | None
+    apart: bool
+    repeat: str | None
+    entry: Opening
+    prepared: Mapping[str, Any]
     total: int
+
+    @property
+    def start_at(self) -> datetime | None:
+        """The time, or None: when its owner says so."""
+        return self.start.at
 
 
 def read(arena: Arena, told: Mapping[str, Any]) -> Spec:
     """The spec behind a request's body; raises `Invalid` with all that is wrong.
 
-    Only looks at the database: the search for a schedule can take seconds, and holds nobody up.
+    Only looks at the database, and not while it searches for a schedule, which can take seconds.
     """
+    wrong: Wrong = {}
     with arena.read() as db:
-        return _read(arena, db, told)
-
-
-def _read(arena: Arena, db: Connection, told: Mapping[str, Any]) -> Spec:
-    wrong: dict[str, list[str]] = {}
-    entries = _entries(db, told.get("entrants", ()), wrong)
-    players = _whole(told, "players", 4, 2, 11, wrong)
-    deals = _whole(told, "deals", 1, 1, MOST_DEALS, wrong)
-    meetings = _whole(told, "meetings", 1, 1, MOST_MEETINGS, wrong)
-    values = {
-        "name": _try(wrong, lambda: names.line("name", told.get("name", ""), 120)),
-        "format": _format(told.get("format", FORMATS[0]), wrong),
-        "rules": _rules(told.get("rules", {"preset": "fundex"}), players, wrong),
-        "limits": _try(wrong, lambda: Limits.parse(told.get("limits") or {})),
-        "seed": _seed(told.get("seed"), wrong),
-        "start_at": _start(told.get("start_at"), arena.clock(), wrong),
-        "duplicate": told.get("duplicate", True),
-    }
-    if len(entries) < players and not {"entrants", "players"} & wrong.keys():
-        wrong["entrants"] = [
-            f"a table of {players} needs at least {players} entrants, here are {len(entries)}"
-        ]
-    if players > LARGE_TABLE and len(entries) > MOST_AT_LARGE:
-        wrong["entrants"] = [f"at tables of more than {LARGE_TABLE} at most {MOST_AT_LARGE} may enter"]
+        values = _values(arena, db, told, wrong)
     if wrong:
         raise Invalid(wrong)
-    total = _total(len(entries), players, meetings, deals, values)
-    if total > arena.settings.max_matches:
-        most = f"{arena.settings.max_matches:,}"
-        raise Invalid(
-            {
-                "deals": [
-                    f"this makes {total:,} matches, at most {most} are allowed; take fewer deals or entrants"
-                ]
-            }
-        )
-    return Spec(entries=entries, players=players, deals=deals, meetings=meetings, total=total, **values)
+    field = _field(values)
+    _room(arena, _least(values["format"], field))
+    field = _field(values, FORMATS[values["format"]].prepare(field))
+    total = matches(values["format"], field)
+    _room(arena, total)
+    return Spec(**values, prepared={} if values["entry"].open else field.prepared, total=total)
 
 
-def plan(entrants: int, players: int, meetings: int, seed: str) -> list[list[schedule.Table]]:
-    """The tables, block by block: a function of these four alone."""
-    return schedule.round_robin(entrants, players, meetings=meetings, seed=seed.encode())
+def matches(format_name: str, field: Field) -> int:
+    """How many matches there will be in all: exact, or a forecast where results decide."""
+    return FORMATS[format_name].groups(field) * (field.size if field.duplicate else 1)
 
 
-def _total(entrants: int, players: int, meetings: int, deals: int, values: Mapping[str, Any]) -> int:
-    tables = sum(map(len, plan(entrants, players, meetings, values["seed"])))
-    return tables * deals * (players if values["duplicate"] else 1)
+def written(row: "Row[Any]", listed: "list[Row[Any]]") -> dict[str, Any]:
+    """The request that would give this tournament; `listed` are its entrants' rows."""
+    same = ("name", "format", "rules", "players", "deals", "duplicate", "meetings", "stages", "challenger")
+    entry = {"open": row.entry_open, "limit": row.entry_limit, "deadline": row.entry_deadline}
+    return {
+        **{name: getattr(row, name) for name in same},
+        "entrants": [each.version_id or each.bot_id for each in listed if each.status == "in"],
+        "limits": row.limits,
+        "seed": row.seed,
+        "start_at": DRAFT if row.status == "draft" else row.start_at or MANUAL,
+        "same_owner": SAME_OWNER[row.apart],
+        "repeat": row.repeat,
+        "entry": {key: value for key, value in entry.items() if value is not None},
+    }
 
 
-def _entries(db: Connection, told: Sequence[str], wrong: dict[str, list[str]]) -> tuple[Entry, ...]:
-    if not 2 <= len(told) <= MOST_ENTRANTS:
-        wrong["entrants"] = [f"must name 2 to {MOST_ENTRANTS} bots, each once"]
-        return ()
-    ids = {each.partition(":")[0] for each in told}
-    known = {row.id: row for row in db.execute(select(bot).where(bot.c.id.in_(ids)))}
-    status = select(version.c.id, version.c.status).where(version.c.bot_id.in_(ids))
-    versions = {row.id: row.status for row in db.execute(status)}
-    ready = lineup.newest_ready(db, list(ids))
-    seen: set[str] = set()
-    for index, each in enumerate(told):
-        if reason := _bad_entry(each, known, versions, ready, seen):
-            wrong[f"entrants.{index}"] = [reason]
-        seen |= {each, _resolved(each, ready)}
-    return tuple(Entry(each.partition(":")[0], each if ":" in each else None) for each in told)
+def _values(arena: Arena, db: Connection, told: Mapping[str, Any], wrong: Wrong) -> dict[str, Any]:
+    now = arena.clock()
+    players = reading.whole(told, "players", 4, 2, 11, wrong)
+    repeat = reading.repeat(told.get("repeat"), wrong)
+    start = reading.start(told.get("start_at"), repeat, now, wrong)
+    entry = reading.opening(told.get("entry"), len(told.get("entrants", ())), start, wrong, now)
+    entered = entries.listed(db, told.get("entrants", ()), wrong, least=0 if entry.open else 2)
+    stages = None if told.get("stages") is None else reading.whole(told, "stages", 1, 1, MOST_STAGES, wrong)
+    values = {
+        "name": reading.attempt(wrong, lambda: names.line("name", told.get("name", ""), 120)),
+        "format": reading.one_of(told, "format", NAMES, wrong),
+        "entries": entered,
+        "rules": reading.rules(told.get("rules", {"preset": "fundex"}), players, wrong),
+        "players": players,
+        "deals": reading.whole(told, "deals", 1, 1, MOST_DEALS, wrong),
+        "duplicate": told.get("duplicate", True),
+        "meetings": reading.whole(told, "meetings", 1, 1, MOST_MEETINGS, wrong),
+        "limits": reading.attempt(wrong, lambda: Limits.parse(told.get("limits") or {})),
+        "seed": reading.seed(told.get("seed"), wrong),
+        "start": start,
+        "stages": stages,
+        "challenger": told.get("challenger"),
+        "apart": reading.one_of(told, "same_owner", SAME_OWNER, wrong) == "apart",
+        "repeat": repeat,
+        "entry": entry,
+    }
+    _fits(told, values, wrong)
+    if not entry.open:
+        _enough(db, values, wrong)
+    return values
 
 
-def _resolved(each: str, ready: Mapping[str, str]) -> str:
-    return each if ":" in each else ready.get(each, each)
+def _fits(told: Mapping[str, Any], values: Mapping[str, Any], wrong: Wrong) -> None:
+    """Fields that belong to other formats, and a challenger that is one of the entrants."""
+    for field, formats in ONLY.items():
+        given = told.get(field, DEFAULTS.get(field)) != DEFAULTS.get(field)
+        if given and "format" not in wrong and values["format"] not in formats:
+            wrong.setdefault(field, [f"is for {' and '.join(formats)} only; leave it out"])
+    if values["format"] == "gauntlet" and _challenger(values) is None:
+        wrong["challenger"] = ["must be one of the entrants, the bot that meets all others"]
 
 
-def _bad_entry(
-    each: str,
-    known: Mapping[str, "Row[Any]"],
-    versions: Mapping[str, str],
-    ready: Mapping[str, str],
-    seen: set[str],
-) -> str | None:
-    bot_id = each.partition(":")[0]
-    if bot_id not in known:
-        return f"no bot {bot_id[:60]}"
-    name = known[bot_id].name
-    if known[bot_id].retired_at is not None:
-        return f"{name} is retired"
-    if ":" in each and each not in versions:
-        return f"{name} has no version {each.partition(':')[2][:20]}"
-    if ":" in each and versions[each] != "ready":
-        return f"this version of {name} is {versions[each]}, it must be ready"
-    if ":" not in each and bot_id not in ready:
-        return f"{name} has no ready version; see its status and report at /api/v1/bots/{bot_id}"
-    return f"{name} is named twice" if {each, _resolved(each, ready)} & seen else None
+def _enough(db: Connection, values: Mapping[str, Any], wrong: Wrong) -> None:
+    """Too few for a table are fine where a house bot can fill the seats."""
+    rules: RuleSet | None = values["rules"]
+    size = len(rules.teams.seats) if rules and rules.teams else values["players"]
+    few = len(values["entries"]) < size and not {"entrants", "players"} & wrong.keys()
+    if few and not db.scalar(select(exists().where(bot.c.house, bot.c.retired_at.is_(None)))):
+        count = len(values["entries"])
+        wrong["entrants"] = [f"a table of {size} needs at least {size} entrants, here are {count}"]
 
 
-def _whole(
-    told: Mapping[str, Any], field: str, default: int, low: int, high: int, wrong: dict[str, list[str]]
-) -> int:
-    value = told.get(field, default)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        wrong[field] = [f"must be a whole number from {low} to {high}"]
-        return default
-    return value
+def _field(values: Mapping[str, Any], prepared: Mapping[str, Any] | None = None) -> Field:
+    """The field, entrants numbered as they are listed, or as many as may enter."""
+    rules: RuleSet = values["rules"]
+    size = len(rules.teams.seats) if rules.teams else values["players"]
+    count = values["entry"].limit if values["entry"].open else len(values["entries"])
+    return Field(
+        size=size,
+        least=size if rules.teams else rules.min_players,
+        entrants=tuple(range(count)),
+        seed=values["seed"].encode(),
+        challenger=_challenger(values),
+        prepared=prepared or {},
+        **{name: values[name] for name in ("deals", "duplicate", "meetings", "stages", "apart")},
+    )
 
 
-def _format(value: str, wrong: dict[str, list[str]]) -> str:
-    if value not in FORMATS:
-        wrong["format"] = [f"must be {' or '.join(FORMATS)}"]
-    return value
+def field_of(made: Spec) -> Field:
+    """The field of a spec, before anybody knows who is there at the start; for dry runs."""
+    return _field({name: getattr(made, name) for name in Spec.__slots__}, made.prepared)
 
 
-def _rules(told: Mapping[str, Any], players: int, wrong: dict[str, list[str]]) -> RuleSet | None:
-    """The rule set, or every field of it that is wrong: each switch is tried alone with the preset."""
-    preset = told.get("preset", "fundex")
-    tries: list[dict[str, Any]] = [{field: told[field]} for field in told if field != "preset"]
-    refusals = [_refusal({"preset": preset}, players)]
-    refusals += [_refusal({"preset": "fundex" if refusals[0] else preset, **each}) for each in tries]
-    refusals = [each for each in refusals if each is not None] or [
-        _refusal({**told, "preset": preset}, players)
-    ]
-    for refusal in refusals:
-        if refusal is not None:
-            field = refusal.field if refusal.field in {"players", "rules"} else f"rules.{refusal.field}"
-            wrong.setdefault(field, []).append(refusal.reason)
-    if any(refusals):
-        return None
-    rules = RuleSet.parse({**told, "preset": preset}, players)
-    if rules.teams is not None:
-        wrong["rules.teams"] = ["tournaments of teams are not offered; leave it out"]
-    return rules
+def _challenger(values: Mapping[str, Any]) -> int | None:
+    told = values["challenger"]
+    return next(
+        (n for n, each in enumerate(values["entries"]) if told in (each.bot_id, each.version_id)), None
+    )
 
 
-def _refusal(told: Mapping[str, Any], players: int | None = None) -> RulesError | None:
-    try:
-        RuleSet.parse(told, players)
-    except RulesError as refusal:
-        return refusal
-    return None
+def _least(format_name: str, field: Field) -> int:
+    """A bound below the matches of a round robin that needs no search."""
+    if format_name != "round_robin":
+        return 0
+    n, k = len(field.entrants), field.size
+    tables = -(-field.meetings * n * (n - 1) // (k * (k - 1)))
+    return tables * field.deals * (k if field.duplicate else 1)
 
 
-def _seed(value: str | None, wrong: dict[str, list[str]]) -> str:
-    if value is None:
-        return secrets.token_hex(16)
-    return _try(wrong, lambda: names.line("seed", value, 200)) or ""
-
-
-def _start(value: datetime | str | None, now: datetime, wrong: dict[str, list[str]]) -> datetime | None:
-    if value is None:
-        return now
-    if value == MANUAL:
-        return None
-    if not isinstance(value, datetime) or value.tzinfo is None:
-        wrong["start_at"] = ['must be a time with its zone such as 2030-12-01T18:00:00Z, or "manual"']
-        return None
-    return max(value, now)
-
-
-def _try(wrong: dict[str, list[str]], make: Any) -> Any:
-    try:
-        return make()
-    except Invalid as error:
-        wrong.update(error.errors)
-        return None
+def _room(arena: Arena, total: int) -> None:
+    most = arena.settings.max_matches
+    if total > most:
+        few = f"at most {most:,} are allowed; take fewer deals or entrants"
+        raise Invalid({"deals": [f"this makes {total:,} matches, {few}"]})

@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy import Connection, Row, and_, exists, func, insert, select, update
 
 from engine.rules import RuleSet
-from service import counts, lineup, schedule
+from service import counts, lineup, schedule, series
 from service.design import Order
 from service.formats import FORMATS, Field, Stage
 from service.jobs import PLAY, SETTLE, Job
@@ -66,7 +66,7 @@ def advance(arena: Arena, tournament_id: str) -> bool:
             return False
         field, planned = lineup.now(db, row), None
         done = [] if not row.more or FORMATS[row.format].ahead else lineup.done(db, row)
-    if row.more and len(field.staying) > 1:
+    if row.more and len(field.staying) > 1 and row.written <= arena.settings.max_matches:
         planned = FORMATS[row.format].stage(field, row.stage + 1, done)
     with arena.work() as work:
         now = lock(work, tournament_id)
@@ -116,6 +116,13 @@ def void(work: Work, tournament_id: str, *only: Any) -> None:
     work.db.execute(update(match).where(left).values(status="void", lease_token=None, lease_until=None))
 
 
+def void_unbegun(work: Work, tournament_id: str) -> None:
+    """Deal groups of which nothing is played yet never will be; those begun are played to their end."""
+    of_it = match.c.tournament_id == tournament_id
+    begun = select(match.c.deal_group).where(of_it, match.c.status != "planned")
+    void(work, tournament_id, match.c.deal_group.not_in(begun))
+
+
 def lock(work: Work, tournament_id: str) -> "Row[Any]":
     """The tournament's row, which nobody else changes until this is committed."""
     return work.db.execute(select(rows).where(rows.c.id == tournament_id).with_for_update()).one()
@@ -147,6 +154,7 @@ def _begin(
     first = None if refusal else FORMATS[row.format].stage(field, 1, [])
     if first is None:
         end(work, row.id, "cancelled", refusal or "nothing could be played")
+        series.follow(work, row)
         return
     for each in playing:
         key = (entrant.c.tournament_id == row.id, entrant.c.number == each.number)
@@ -155,6 +163,7 @@ def _begin(
     begun = {"status": "running", "started_at": work.now, "plan": plan}
     work.db.execute(update(rows).where(rows.c.id == row.id).values(begun))
     counts.open_pool(work, row.rules_key, row.players)
+    series.follow(work, row)
     _write(work, row, field, first)
 
 
@@ -192,7 +201,7 @@ def _write(work: Work, row: "Row[Any]", field: Field, planned: Stage) -> None:
         work.db.execute(insert(match), matches)
     written = row.written + len(matches)
     after = {"stage": row.stage + 1, "groups": row.groups + len(orders), "written": written}
-    total = written if planned.last else max(expected(row, field), written)
+    total = written if planned.last else max(_expected(row, field, written), written)
     further = {"more": not planned.last, "total": total}
     work.db.execute(update(rows).where(rows.c.id == row.id).values(**after, **further))
     for bell in range(min(DOORBELLS, len(matches))):
@@ -200,9 +209,10 @@ def _write(work: Work, row: "Row[Any]", field: Field, planned: Stage) -> None:
     log.info("stage_planned", tournament=row.id, stage=row.stage + 1, matches=len(matches))
 
 
-def expected(row: Any, field: Field) -> int:
-    """How many matches there will be in all: exact, or a forecast where results decide."""
-    return FORMATS[row.format].groups(field) * (field.size if row.duplicate else 1)
+def _expected(row: "Row[Any]", field: Field, written: int) -> int:
+    """All matches, by forecast where results decide; of what never ends those of a further batch."""
+    more = FORMATS[row.format].groups(field) * (field.size if row.duplicate else 1)
+    return written + more if FORMATS[row.format].endless and row.stage else more
 
 
 def _missing(order: Order, field: Field) -> int:

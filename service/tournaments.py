@@ -8,20 +8,23 @@ from datetime import datetime
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, Row, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, delete, func, insert, or_, select, true, tuple_, update
 
 from service import names, paging, quotas, spec, stages
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, NotFound
+from service.formats import FORMATS
 from service.jobs import PLAY, Job
 from service.paging import Micros, Page
-from service.stages import OVER, WAITING
+from service.reading import Opening
+from service.spec import Entry
+from service.stages import LIVE, OVER, WAITING
 from service.tables import account, bot, comparison, entrant, match, version
 from service.tables import tournament as rows
 from service.work import Arena, Work
 
 log = structlog.get_logger(__name__)
-STATUSES = ("scheduled", "running", "paused", *OVER)
+STATUSES = (*WAITING, *LIVE, *OVER)
 SECRET_BYTES = 32
 
 
@@ -38,18 +41,28 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Who plays; `version` is fixed at the start."""
+    """Who plays; `version` is fixed at the start. `status`: in, withdrawn, disqualified (with a reason).
+
+    A `filler` is a house bot on a seat that nobody else had; it is not rated.
+    """
 
     number: int
     bot_id: str
     version: int | None
     name: str
     owner: str
+    status: str
+    reason: str | None
+    filler: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """One tournament. `secret`, from which all deals follow, is shown when it is over; its hash always."""
+    """One tournament. `secret`, from which all deals follow, is shown when it is over; its hash always.
+
+    `stage`: how many are planned so far; `stages`: how many were asked for. `pair_spread`: in a round robin,
+    how many more tables one pair may share than another.
+    """
 
     id: str
     name: str
@@ -71,6 +84,14 @@ class Tournament:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    stages: int | None
+    stage: int
+    challenger: str | None
+    same_owner: str
+    entry: Opening
+    repeat: str | None
+    series: str | None
+    pair_spread: int | None
     progress: Progress
     entrants: list[Entrant] = field(default_factory=list)
 
@@ -81,30 +102,54 @@ def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Tournament
     with arena.work() as work:
         quotas.lock(work, caller)
         quotas.more_matches(arena, work, caller, made.total)
-        work.db.execute(insert(rows).values(_row(work, tournament_id, caller, made)))
-        listed = enumerate(made.entries)
-        entries = [
-            {"number": n, "bot_id": entry.bot_id, "version_id": entry.version_id} for n, entry in listed
-        ]
-        work.db.execute(insert(entrant), [{**entry, "tournament_id": tournament_id} for entry in entries])
-        now = made.start_at is not None and made.start_at <= work.now
+        new = {"id": tournament_id, "owner_id": caller.id, "secret": secrets.token_bytes(SECRET_BYTES)}
+        work.db.execute(insert(rows).values(**_row(made), **new, created_at=work.now))
+        _enter(work, tournament_id, made.entries)
     log.info("tournament_created", tournament=tournament_id, owner=caller.id, matches=made.total)
-    if now:
-        stages.begin(arena, tournament_id)
-    return tournament(arena, tournament_id)
+    return _begun(arena, caller, tournament_id)
+
+
+def edit(arena: Arena, caller: Account, tournament_id: str, changes: Mapping[str, Any]) -> Tournament:
+    """Change a tournament before its start; everything is checked again. Raises `Conflict` afterwards."""
+    with arena.work() as work:
+        before = _editable(work, caller, tournament_id)
+        listed = work.db.execute(_entries(tournament_id)).all()
+    made = spec.read(arena, {**spec.written(before, list(listed)), **changes})
+    with arena.work() as work:
+        quotas.lock(work, caller)
+        if tuple(_editable(work, caller, tournament_id)) != tuple(before):
+            raise Conflict("it was changed by somebody else just now; look again")
+        quotas.more_matches(arena, work, caller, made.total - before.total)
+        work.db.execute(update(rows).where(rows.c.id == tournament_id).values(_row(made)))
+        if "entrants" in changes:
+            out = [each._asdict() for each in listed if each.status != "in"]
+            work.db.execute(delete(entrant).where(entrant.c.tournament_id == tournament_id))
+            _enter(work, tournament_id, made.entries)
+            for number, each in enumerate(out, len(made.entries)):
+                work.db.execute(insert(entrant).values({**each, "number": number}))
+    log.info("tournament_edited", tournament=tournament_id, fields=sorted(changes))
+    return _begun(arena, caller, tournament_id)
 
 
 def tournaments(
-    arena: Arena, *, limit: int = 50, cursor: str | None = None, status: str | None = None
+    arena: Arena,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
+    status: str | None = None,
+    series: str | None = None,
+    viewer: Account | None = None,
 ) -> Page[Tournament]:
-    """Tournaments, newest first, without their entrants."""
+    """Tournaments, newest first, without their entrants; of drafts the viewer's own."""
     key = (rows.c.created_at, rows.c.id)
     only = rows.c.id.not_in(select(comparison.c.tournament_id))  # those have a list of their own
-    query = _select().where(only).order_by(*(column.desc() for column in key)).limit(limit + 1)
+    query = _select().where(only, _shown(viewer)).order_by(*(column.desc() for column in key)).limit(limit + 1)
     if (after := paging.read(cursor, Micros, str)) is not None:
         query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
     if status is not None:
         query = query.where(rows.c.status == status)
+    if series is not None:
+        query = query.where((rows.c.series == series) | (rows.c.id == series))
     with arena.read() as db:
         found = db.execute(query).all()
         progress = _progress(db, found, arena.clock())
@@ -116,10 +161,10 @@ def tournaments(
     )
 
 
-def tournament(arena: Arena, tournament_id: str) -> Tournament:
-    """One tournament with entrants and progress."""
+def tournament(arena: Arena, tournament_id: str, viewer: Account | None = None) -> Tournament:
+    """One tournament with entrants and progress; a draft only for its owner."""
     with arena.read() as db:
-        row = db.execute(_select().where(rows.c.id == tournament_id)).first()
+        row = db.execute(_select().where(rows.c.id == tournament_id, _shown(viewer))).first()
         if row is None:
             raise NotFound(f"no tournament {tournament_id}")
         return _shape(row, _progress(db, [row], arena.clock())[row.id], entrants(db, tournament_id))
@@ -133,7 +178,7 @@ def start(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
         stages.begin(arena, tournament_id)
     elif status != "running":
         raise Conflict(f"a tournament that is {status} cannot be started{_hint(status)}")
-    return tournament(arena, tournament_id)
+    return tournament(arena, tournament_id, caller)
 
 
 def pause(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
@@ -157,33 +202,84 @@ def cancel(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
     return tournament(arena, tournament_id)
 
 
+def stop(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
+    """Let a ladder end: deals that were begun are played, all others are void; then it is finished."""
+    with arena.work() as work:
+        row = _own(work, caller, tournament_id)
+        if not FORMATS[row.format].endless:
+            raise Conflict("only a ladder is stopped; another tournament ends by itself, or is cancelled")
+        if row.status in WAITING or row.status == "cancelled":
+            raise Conflict(f"this ladder is {row.status}")
+        if row.more:
+            work.db.execute(update(rows).where(rows.c.id == tournament_id).values(more=False))
+            stages.void_unbegun(work, tournament_id)
+    stages.advance(arena, tournament_id)
+    return tournament(arena, tournament_id)
+
+
 def entrants(db: Connection, tournament_id: str) -> list[Entrant]:
     """Who plays, by number."""
     query = (
         select(entrant.c.number, entrant.c.bot_id, version.c.number.label("version"), bot.c.name)
-        .add_columns(account.c.name.label("owner"))
+        .add_columns(account.c.name.label("owner"), entrant.c.status, entrant.c.reason, entrant.c.filler)
         .join(bot, bot.c.id == entrant.c.bot_id)
         .join(account, account.c.id == bot.c.owner_id)
         .outerjoin(version, version.c.id == entrant.c.version_id)
         .where(entrant.c.tournament_id == tournament_id)
         .order_by(entrant.c.number)
     )
-    return [Entrant(row.number, row.bot_id, row.version, row.name, row.owner) for row in db.execute(query)]
+    return [Entrant(**row._asdict()) for row in db.execute(query)]
 
 
-def _row(work: Work, tournament_id: str, caller: Account, made: spec.Spec) -> dict[str, Any]:
+def _row(made: spec.Spec) -> dict[str, Any]:
     same = ("name", "format", "players", "deals", "duplicate", "meetings", "seed", "start_at", "total")
+    more = ("stages", "challenger", "apart", "repeat")
     return {
-        **{name: getattr(made, name) for name in same},
-        "id": tournament_id,
-        "owner_id": caller.id,
-        "status": "scheduled",
+        **{name: getattr(made, name) for name in same + more},
+        "status": "draft" if made.start.draft else "scheduled",
         "rules": made.rules.spec(),
         "rules_key": made.rules.key(),
         "limits": made.limits.as_dict(),
-        "secret": secrets.token_bytes(SECRET_BYTES),
-        "created_at": work.now,
+        "entry_open": made.entry.open,
+        "entry_limit": made.entry.limit,
+        "entry_deadline": made.entry.deadline,
+        "plan": {"prepared": made.prepared},
     }
+
+
+def _enter(work: Work, tournament_id: str, entries: Sequence[Entry]) -> None:
+    listed = [
+        {"tournament_id": tournament_id, "number": n, "bot_id": each.bot_id, "version_id": each.version_id}
+        for n, each in enumerate(entries)
+    ]
+    if listed:
+        work.db.execute(insert(entrant), listed)
+
+
+def _entries(tournament_id: str) -> Any:
+    return select(entrant).where(entrant.c.tournament_id == tournament_id).order_by(entrant.c.number)
+
+
+def _editable(work: Work, caller: Account, tournament_id: str) -> "Row[Any]":
+    row = _own(work, caller, tournament_id)
+    if row.status not in WAITING:
+        raise Conflict(f"the tournament is {row.status}; it can be changed before its start only")
+    return row
+
+
+def _begun(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
+    """As it is, after its start if it is time."""
+    now = tournament(arena, tournament_id, caller)
+    if now.status != "scheduled" or now.start_at is None or now.start_at > arena.clock():
+        return now
+    stages.begin(arena, tournament_id)
+    return tournament(arena, tournament_id, caller)
+
+
+def _shown(viewer: Account | None) -> Any:
+    if viewer is not None and viewer.admin:
+        return true()
+    return or_(rows.c.status != "draft", rows.c.owner_id == (viewer.id if viewer else None))
 
 
 def _switch(arena: Arena, caller: Account, tournament_id: str, moves: Mapping[str, str]) -> Tournament:
@@ -200,7 +296,7 @@ def _switch(arena: Arena, caller: Account, tournament_id: str, moves: Mapping[st
 
 
 def _hint(status: str) -> str:
-    return {"paused": "; resume it", "scheduled": "; start it"}.get(status, "")
+    return {"paused": "; resume it", "scheduled": "; start it", "draft": "; start it"}.get(status, "")
 
 
 def _own(work: Work, caller: Account, tournament_id: str) -> "Row[Any]":
@@ -246,10 +342,13 @@ def _progress_of(row: "Row[Any]", counts: Mapping[str, int], faults: int, now: d
 
 
 def _shape(row: "Row[Any]", progress: Progress, listed: Sequence[Entrant] = ()) -> Tournament:
-    computed = {"progress", "entrants", "secret", "secret_hash"}
+    computed = {"progress", "entrants", "secret", "secret_hash", "same_owner", "entry", "pair_spread"}
     same = {name: getattr(row, name) for name in Tournament.__slots__ if name not in computed}
     return Tournament(
         **same,
+        same_owner=spec.SAME_OWNER[row.apart],
+        entry=Opening(row.entry_open, row.entry_limit, row.entry_deadline),
+        pair_spread=(row.plan or {}).get("prepared", {}).get("spread"),
         progress=progress,
         entrants=list(listed),
         secret_hash=hashlib.sha256(row.secret).hexdigest(),

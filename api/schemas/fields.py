@@ -151,10 +151,10 @@ class Moment(fields.AwareDateTime):
 
 
 class Start(Moment):
-    """When a tournament starts: a time, or `manual`."""
+    """When a tournament starts: a time, `manual` or `draft`."""
 
-    words = ("manual",)
-    wrong = f'must be a time with its zone such as {EXAMPLE_TIME}, or "manual"'
+    words = ("manual", "draft")
+    wrong = f'must be a time with its zone such as {EXAMPLE_TIME}, "manual" or "draft"'
 
 
 class File(Upload):  # type: ignore[misc]

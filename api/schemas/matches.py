@@ -69,6 +69,7 @@ class MatchAnswer(Answer):
     id = text("opaque", "t_k4m2xw9tq7bn-17")
     tournament_id = text("of which tournament", "t_k4m2xw9tq7bn")
     number = whole("in the order of the schedule, from 0", 17)
+    stage = whole("which stage it belongs to", 1)
     group = whole("matches of one group play the same deal", 4)
     rotation = whole("by how many seats everybody moved on", 1)
     status = choice("done, or where it stands", STATES)

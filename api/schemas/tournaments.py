@@ -3,7 +3,9 @@
 from marshmallow import fields, validate
 
 from api.schemas.fields import (
+    EXAMPLE_TIME,
     Answer,
+    Moment,
     PageQuery,
     QuerySwitch,
     Schema,
@@ -25,31 +27,45 @@ from api.schemas.fields import (
     whole,
 )
 from service.contest import COMPARISON
+from service.formats import FORMATS
 from service.limits import Limits
-from service.spec import FORMATS, MOST_DEALS, MOST_ENTRANTS, MOST_MEETINGS
+from service.reading import LIMIT, MOST_ENTRANTS
+from service.spec import MOST_DEALS, MOST_MEETINGS, MOST_STAGES, SAME_OWNER
 from service.tournaments import STATUSES
 
 ENTRANT = "bot_k4m2xw9tq7bn"
+ENTRANT_STATUSES = ("in", "withdrawn", "disqualified")
 RULES = {"preset": "fundex", "secret_bids": True}
 LIMITS = {"decision_ms": 1000, "match_cpu_ms": 5000}
 
 
-class NewTournament(Schema):
-    """What a tournament is made of; what is left out has the default named here."""
+class NewEntry(Schema):
+    """Whether authors may enter their bots themselves, before the start."""
+
+    open = Switch(required=True, metadata={"description": "whether they may", "example": True})
+    limit = Whole(
+        2, MOST_ENTRANTS, metadata={"description": f"entrants in all; default {LIMIT}", "example": 32}
+    )
+    deadline = Moment(
+        allow_none=True, metadata={"description": "until when; default: the start", "example": EXAMPLE_TIME}
+    )
+
+
+class ChangedTournament(Schema):
+    """What may be changed before the start; what is left out stays."""
 
     name = Text(
-        required=True,
         validate=validate.Length(max=500, error="must be one line of 1 to 120 printable characters"),
         metadata={"description": "one line", "example": "Autumn open"},
     )
-    format = one_of(FORMATS, "how entrants meet")
+    format = one_of(tuple(FORMATS), "how entrants meet")
     entrants = fields.List(
         Text(validate=validate.Length(1, 100, error="must be a bot's id, or BOT:VERSION")),
-        required=True,
-        validate=validate.Length(2, MOST_ENTRANTS, error=f"must be 2 to {MOST_ENTRANTS} bots"),
-        error_messages={"required": "is missing", "invalid": "must be a list of bots"},
+        validate=validate.Length(max=MOST_ENTRANTS, error=f"must be at most {MOST_ENTRANTS} bots"),
+        error_messages={"invalid": "must be a list of bots"},
         metadata={
-            "description": "bots (each with its newest ready version at the start), or BOT:VERSION",
+            "description": "bots (each with its newest ready version at the start), or BOT:VERSION; two or "
+            "more, unless entry is open. Fewer than seats at a table: house bots fill it",
             "example": [ENTRANT, "bot_h7d2mpq4xz8w:3", "bot_t5rw3kcz9ynb", "bot_q2vx8jm6fhsd"],
         },
     )
@@ -66,7 +82,38 @@ class NewTournament(Schema):
         }
     )
     meetings = Whole(
-        1, MOST_MEETINGS, metadata={"description": "least tables a pair shares; default 1", "example": 1}
+        1,
+        MOST_MEETINGS,
+        metadata={
+            "description": "least tables a pair shares (in a gauntlet with the challenger); default 1",
+            "example": 1,
+        },
+    )
+    stages = Whole(
+        1,
+        MOST_STAGES,
+        allow_none=True,
+        metadata={"description": "swiss: how many; default: log of entrants to base k, and 3", "example": 6},
+    )
+    challenger = Text(
+        allow_none=True,
+        validate=validate.Length(1, 100, error="must be a bot's id, or BOT:VERSION"),
+        metadata={"description": "gauntlet: the entrant that meets all others", "example": ENTRANT},
+    )
+    same_owner = one_of(
+        SAME_OWNER, "apart: bots of one author meet as little as can be; not in a round robin"
+    )
+    repeat = Text(
+        allow_none=True,
+        metadata={
+            "description": "a cron line, UTC: when one starts, the next is made; stops when one is cancelled "
+            "before its start",
+            "example": "0 18 * * 1",
+        },
+    )
+    entry = fields.Nested(
+        NewEntry,
+        metadata={"description": "whether authors enter bots themselves; default: they do not"},
     )
     seed = Text(
         allow_none=True,
@@ -79,7 +126,8 @@ class NewTournament(Schema):
     start_at = Start(
         allow_none=True,
         metadata={
-            "description": 'a time (RFC 3339), or "manual": by /start. Default, or a time that is past: now',
+            "description": 'a time (RFC 3339); "manual": by /start; "draft": so too, and only its owner '
+            "sees it. Default, or a time that is past: now",
             "example": "2030-12-01T18:00:00Z",
         },
     )
@@ -92,8 +140,43 @@ class NewTournament(Schema):
     )
 
 
+class NewTournament(ChangedTournament):
+    """What a tournament is made of; what is left out has the default named here."""
+
+    name = Text(
+        required=True,
+        validate=validate.Length(max=500, error="must be one line of 1 to 120 printable characters"),
+        metadata={"description": "one line", "example": "Autumn open"},
+    )
+
+
+class NewEntrant(Schema):
+    """A bot that enters."""
+
+    entrant = Text(
+        required=True,
+        validate=validate.Length(1, 100, error="must be a bot's id, or BOT:VERSION"),
+        metadata={"description": "a bot of yours, with :VERSION for a certain one", "example": ENTRANT},
+    )
+
+
+class Disqualification(Schema):
+    """Why a bot is out."""
+
+    reason = Text(
+        required=True,
+        validate=validate.Length(1, 200, error="must be one line of 1 to 200 printable characters"),
+        metadata={"description": "one line that everybody is told", "example": "plays another author's code"},
+    )
+
+
 class TournamentQuery(PageQuery):
     """Which tournaments."""
+
+    series = Text(
+        validate=validate.Length(1, 80, error="must be a tournament's id"),
+        metadata={"description": "only this one and those that repeat it", "example": "t_k4m2xw9tq7bn"},
+    )
 
     status = one_of(STATUSES, "only those in this state")
 
@@ -138,7 +221,7 @@ class PrecisionAnswer(Answer):
 class PlanAnswer(Answer):
     """What a tournament would be."""
 
-    format = choice("how entrants meet", FORMATS)
+    format = choice("how entrants meet", tuple(FORMATS))
     entrants = whole("how many", 24)
     players = whole("seats at a table", 4)
     deals = whole("deals each table plays", 20)
@@ -169,13 +252,28 @@ class EntrantAnswer(Answer):
     version = whole("which version; null until the start fixes it", 3, null=True)
     name = text("the bot's name", "spy")
     owner = text("its author's account", "ada")
+    status = choice("in; of who left, deals that were not whole are void", ENTRANT_STATUSES)
+    reason = text("why it was disqualified", None, null=True)
+    filler = flag("whether it is a house bot on a seat nobody else had; unrated", False)
+
+
+class EntryAnswer(Answer):
+    """Whether authors may enter their bots themselves."""
+
+    open = flag("whether they may, before the start", True)
+    limit = whole("entrants in all; null: no limit of its own", 32, null=True)
+    deadline = moment("until when; null: the start", null=True)
 
 
 class ProgressAnswer(Answer):
     """How far it is."""
 
     played = whole("matches done", 120)
-    total = whole("matches in all", 480)
+    total = whole(
+        "matches in all. Before the start for as many as may enter; a forecast where results decide what "
+        "follows, and of a ladder those planned and one batch more",
+        480,
+    )
     failed = whole("matches given up, no bot's fault", 0)
     faults = whole("faults of bots", 2)
     eta = moment("when it may be over, by the pace so far", null=True)
@@ -195,7 +293,15 @@ class TournamentAnswer(Answer):
     players = whole("seats at a table", 4)
     deals = whole("deals each table plays", 20)
     duplicate = flag("whether every deal is played once from each seat rotation", True)
-    meetings = whole("least tables a pair shares", 1)
+    meetings = whole("least tables a pair shares, in a gauntlet with the challenger", 1)
+    stages = whole("swiss: stages asked for; null: by the number of entrants", 6, null=True)
+    stage = whole("stages planned so far; tables planned together make one", 1)
+    challenger = text("gauntlet: who meets all others", None, null=True)
+    same_owner = choice("apart: bots of one author meet as little as can be", SAME_OWNER)
+    entry = nested(EntryAnswer, "whether authors may enter their bots themselves")
+    repeat = text("the cron line (UTC) it repeats by", None, null=True)
+    series = text("the first of those it repeats", None, null=True)
+    pair_spread = whole("round robin: how many more tables one pair may share than another", 1, null=True)
     limits = free("what a bot may use", LIMITS)
     seed = text("what the schedule was drawn with", "anything")
     secret_hash = text("SHA-256 of the secret that all deals follow from", "9f86d081884c7d65…")
@@ -211,7 +317,12 @@ class TournamentAnswer(Answer):
 class StandingAnswer(Answer):
     """A line of the standings."""
 
-    place = whole("1 is best; equals share one", 1)
+    place = whole(
+        "1 is best; equals share one. Round robin: by points; knockout: by how far it came; else by points a "
+        "match. Who has left comes after all others",
+        1,
+    )
+    status = choice("in, or left, or a house bot that fills", (*ENTRANT_STATUSES, "filler"))
     entrant = whole("its number", 0)
     bot_id = text("which bot", ENTRANT)
     version = whole("which version", 3, null=True)

@@ -87,6 +87,8 @@ class Format(Protocol):
     """How entrants meet. Every method is a function of its arguments, the same on any machine."""
 
     ahead: bool  # whether the next stage can be planned while one is still being played
+    endless: bool  # whether it goes on until it is stopped
+    by_points: bool  # whether standings are by points over all whole groups, and `places` is not asked for
 
     def prepare(self, field: Field) -> dict[str, Any]:
         """What takes long to work out (seconds, perhaps), as JSON; asked for once, before the start."""
@@ -97,8 +99,8 @@ class Format(Protocol):
     def groups(self, field: Field) -> int:
         """How many deal groups there will be in all: exact or, where results decide, a forecast."""
 
-    def places(self, field: Field, done: Sequence[Done]) -> list[list[int]] | None:
-        """Entrants best first, level ones together; None: by points over all whole groups (`standings`)."""
+    def places(self, field: Field, done: Sequence[Done]) -> list[list[int]]:
+        """Entrants best first, level ones together."""
 
 
 def average(entrants: Sequence[int], done: Sequence[Done]) -> list[list[int]]:

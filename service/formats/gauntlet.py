@@ -12,6 +12,8 @@ class Gauntlet:
     """Everybody meets the challenger `meetings` times, some once more if tables do not come out even."""
 
     ahead = True
+    endless = False
+    by_points = False
 
     def prepare(self, field: Field) -> dict[str, Any]:
         """Nothing."""

@@ -15,6 +15,8 @@ class Knockout:
     """Best floor(k/2) of a table go on: by points over its deal groups, exact bids, one more group, seed."""
 
     ahead = False
+    endless = False
+    by_points = False
 
     def prepare(self, field: Field) -> dict[str, Any]:
         """The seeds, best first: ratings are those at the start, equals by lot."""

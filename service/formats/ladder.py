@@ -16,6 +16,8 @@ class Ladder:
     """A stage is a batch of tables, about one for each entrant's seat."""
 
     ahead = False
+    endless = True
+    by_points = False
 
     def prepare(self, field: Field) -> dict[str, Any]:
         """Nothing."""

@@ -13,6 +13,8 @@ class RoundRobin:
     """Blocks of tables (see `schedule`), `deals` times over; a stage is some whole blocks of them."""
 
     ahead = True
+    endless = False
+    by_points = True
 
     def prepare(self, field: Field) -> dict[str, Any]:
         """The base blocks of the design, which is what is searched for, and how far pair counts are apart."""
@@ -37,9 +39,9 @@ class RoundRobin:
             return field.meetings * field.deals
         return field.deals * schedule.tables(len(field.entrants), field.size, field.meetings, _bases(field))
 
-    def places(self, field: Field, done: Sequence[Done]) -> None:
-        """By points."""
-        return None
+    def places(self, field: Field, done: Sequence[Done]) -> list[list[int]]:
+        """Not asked for: by points."""
+        return []
 
 
 def _bases(field: Field) -> tuple[Order, ...] | None:

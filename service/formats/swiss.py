@@ -12,6 +12,8 @@ class Swiss:
     """Stage 1 is drawn by lot; then by the average of points a match, which a bye leaves as it is."""
 
     ahead = False
+    endless = False
+    by_points = False
 
     def prepare(self, field: Field) -> dict[str, Any]:
         """Nothing."""

@@ -4,7 +4,7 @@ import hashlib
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -39,6 +39,7 @@ Ready = Callable[[int], list[str]]
 Finish = Callable[..., tuple[bool, Assignment | None]]
 PlayAll = Callable[[Arena], int]
 SMALL = {"preset": "fundex", "hand_sizes": [2, 1]}
+LATER = datetime(2030, 6, 1, tzinfo=UTC)
 
 
 def spec(entrants: list[str], **changes: Any) -> dict[str, Any]:
@@ -272,10 +273,35 @@ def test_who_has_less_in_play_is_served_first(
         ({"players": True}, {"players"}),
         ({"deals": 0}, {"deals"}),
         ({"deals": 10_000, "meetings": 4, "players": 2}, {"deals"}),
-        ({"meetings": 5}, {"meetings"}),
+        ({"deals": 10_000, "format": "swiss", "stages": 11}, {"deals"}),
+        ({"meetings": 101}, {"meetings"}),
+        ({"format": "swiss", "meetings": 2}, {"meetings"}),
+        ({"stages": 3}, {"stages"}),
+        ({"format": "swiss", "stages": 0}, {"stages"}),
+        ({"format": "gauntlet"}, {"challenger"}),
+        ({"format": "gauntlet", "challenger": "bot_unknown"}, {"challenger"}),
+        ({"format": "swiss", "challenger": "bot_unknown"}, {"challenger"}),
+        ({"same_owner": "apart"}, {"same_owner"}),
+        ({"same_owner": "together"}, {"same_owner"}),
+        ({"repeat": "at noon"}, {"repeat"}),
+        ({"repeat": "0 0 30 2 *"}, {"repeat"}),
+        ({"repeat": "* * * * *"}, {"repeat"}),
+        ({"repeat": "0 18 * * 1", "start_at": "manual"}, {"start_at"}),
+        ({"start_at": datetime(2030, 5, 1)}, {"start_at"}),
+        ({"entry": {"open": True}}, {"start_at"}),
+        ({"entry": {"open": True, "limit": 3}, "start_at": "manual"}, {"entry.limit"}),
+        ({"entry": {"open": True, "limit": 2000}, "start_at": "manual"}, {"entry.limit"}),
+        (
+            {"entry": {"open": True, "deadline": datetime(2030, 5, 1)}, "start_at": "manual"},
+            {"entry.deadline"},
+        ),
+        (
+            {"entry": {"open": True, "deadline": LATER + timedelta(days=1)}, "start_at": LATER},
+            {"entry.deadline"},
+        ),
         ({"rules": {"preset": "poker"}}, {"rules.preset"}),
         ({"rules": {"preset": "fundex", "hand_sizes": [0]}}, {"rules.hand_sizes"}),
-        ({"rules": {"preset": "fundex", "teams": "2+2"}}, {"rules.teams"}),
+        ({"rules": {"preset": "fundex", "teams": "3+3"}}, {"rules.teams"}),
         (
             {"rules": {"preset": "x", "a": 1, "secret_bids": 2}},
             {"rules.preset", "rules.a", "rules.secret_bids"},
@@ -306,15 +332,6 @@ def test_what_was_cancelled_is_never_called_finished(
         stages.end(work, made.id, "finished")
     over = tournaments.tournament(arena, made.id)
     assert (over.status, over.reason) == ("cancelled", "cancelled by Ada")
-
-
-def test_large_tables_of_many_are_refused_before_the_search(
-    arena: Arena, author: Account, ready_bots: Ready
-) -> None:
-    told = spec(ready_bots(61), players=11, rules={"preset": "challenge", "hand_sizes": [1]})
-    with pytest.raises(Invalid) as refused:
-        tournaments.create(arena, author, told)
-    assert set(refused.value.errors) == {"entrants"}
 
 
 def test_an_entrant_named_twice_is_refused(arena: Arena, author: Account, ready_bots: Ready) -> None:

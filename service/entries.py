@@ -1,0 +1,205 @@
+"""Entrants: named by the organiser or entered by their authors; they withdraw or are disqualified.
+
+Nobody gets points from somebody who leaves: deal groups that are whole stay, all others with it are void.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from service import lineup, names, stages
+from service.accounts import Account
+from service.errors import Conflict, Forbidden, Invalid, NotFound
+from service.reading import MOST_ENTRANTS, Wrong
+from service.stages import OPEN, OVER, WAITING
+from service.tables import bot, entrant, match, version
+from service.tables import tournament as rows
+from service.work import Arena, Work
+
+log = structlog.get_logger(__name__)
+CHUNK = 500  # groups named in one statement
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entrant: a bot, and the version if one was named (else its newest ready one, at the start)."""
+
+    bot_id: str
+    version_id: str | None
+
+
+def listed(db: Connection, told: Sequence[str], wrong: Wrong, *, least: int = 2) -> tuple[Entry, ...]:
+    """The entrants that an organiser names, each checked."""
+    if not least <= len(told) <= MOST_ENTRANTS:
+        wrong["entrants"] = [f"must name {least} to {MOST_ENTRANTS:,} bots, each once"]
+        return ()
+    refusals = _refusals(db, told)
+    wrong.update({f"entrants.{index}": [reason] for index, reason in refusals.items()})
+    return tuple(_entry(each) for each in told)
+
+
+def enter(arena: Arena, caller: Account, tournament_id: str, told: str) -> None:
+    """Enter a bot before the start: one's own while entry is open, any as the organiser. Again: no harm."""
+    with arena.work() as work:
+        row = _seen(work, caller, tournament_id)
+        entry = _entry(told)
+        here = _rows(work.db, tournament_id)
+        if any((each.bot_id, each.version_id) == (entry.bot_id, entry.version_id) for each in here):
+            _still_in(here, entry)
+            return
+        _may_enter(work, caller, row, entry, len(here))
+        present = [each.version_id or each.bot_id for each in here]
+        if refusal := _refusals(work.db, [*present, told]).get(len(present)):
+            raise Invalid({"entrant": [refusal]})
+        number = {"tournament_id": tournament_id, "number": len(here)}
+        work.db.execute(insert(entrant).values(**number, bot_id=entry.bot_id, version_id=entry.version_id))
+    log.info("entered", tournament=tournament_id, bot=entry.bot_id)
+
+
+def withdraw(arena: Arena, caller: Account, tournament_id: str, bot_id: str) -> None:
+    """Take a bot out: its author, or before the start its organiser as well. Again: no harm."""
+    with arena.work() as work:
+        row, here = _seen(work, caller, tournament_id), _rows(work.db, tournament_id)
+        mine = _mine(here, bot_id)
+        owner = work.db.scalar(select(bot.c.owner_id).where(bot.c.id == bot_id)) or ""
+        if not caller.may_change(owner) and not (caller.may_change(row.owner_id) and row.status in WAITING):
+            reason = "only its author withdraws a bot; the organiser may disqualify it"
+            raise Forbidden(reason if caller.may_change(row.owner_id) else "this is another account's bot")
+        if row.status in OVER:
+            raise Conflict(f"the tournament is {row.status}")
+        if row.status in WAITING:
+            _take_out(work, here, [each for each in mine if each.status == "in"])
+        else:
+            _leave(work, tournament_id, mine, "withdrawn", None)
+    _go_on(arena, tournament_id, bot_id, "withdrawn")
+
+
+def disqualify(arena: Arena, caller: Account, tournament_id: str, bot_id: str, reason: str) -> None:
+    """Take a bot out for a reason that everybody is told; the organiser's. Again: the first reason stays."""
+    told = names.line("reason", reason, 200)
+    with arena.work() as work:
+        row = _seen(work, caller, tournament_id)
+        if not caller.may_change(row.owner_id):
+            raise Forbidden(f"{row.name} is another account's tournament")
+        if row.status in OVER:
+            raise Conflict(f"the tournament is {row.status}")
+        _leave(work, tournament_id, _mine(_rows(work.db, tournament_id), bot_id), "disqualified", told)
+    _go_on(arena, tournament_id, bot_id, "disqualified")
+
+
+def _entry(told: str) -> Entry:
+    return Entry(told.partition(":")[0], told if ":" in told else None)
+
+
+def _refusals(db: Connection, told: Sequence[str]) -> dict[int, str]:
+    """Why some of these cannot enter, by their index."""
+    ids = {each.partition(":")[0] for each in told}
+    known = {row.id: row for row in db.execute(select(bot).where(bot.c.id.in_(ids)))}
+    status = select(version.c.id, version.c.status).where(version.c.bot_id.in_(ids))
+    versions = {row.id: row.status for row in db.execute(status)}
+    ready = lineup.newest_ready(db, list(ids))
+    seen: set[str] = set()
+    found: dict[int, str] = {}
+    for index, each in enumerate(told):
+        resolved = each if ":" in each else ready.get(each, each)
+        if reason := _refusal(each, known, versions, ready):
+            found[index] = reason
+        elif {each, resolved} & seen:
+            found[index] = f"{known[each.partition(':')[0]].name} is named twice"
+        seen |= {each, resolved}
+    return found
+
+
+def _refusal(
+    each: str, known: Mapping[str, "Row[Any]"], versions: Mapping[str, str], ready: Mapping[str, str]
+) -> str | None:
+    bot_id = each.partition(":")[0]
+    if bot_id not in known:
+        return f"no bot {bot_id[:60]}"
+    name = known[bot_id].name
+    if known[bot_id].retired_at is not None:
+        return f"{name} is retired"
+    if ":" in each and each not in versions:
+        return f"{name} has no version {each.partition(':')[2][:20]}"
+    if ":" in each and versions[each] != "ready":
+        return f"this version of {name} is {versions[each]}, it must be ready"
+    if ":" not in each and bot_id not in ready:
+        return f"{name} has no ready version; see its status and report at /api/v1/bots/{bot_id}"
+    return None
+
+
+def _seen(work: Work, caller: Account, tournament_id: str) -> "Row[Any]":
+    """The tournament's row, locked; drafts are nobody else's."""
+    row = work.db.execute(select(rows).where(rows.c.id == tournament_id).with_for_update()).first()
+    if row is None or (row.status == "draft" and not caller.may_change(row.owner_id)):
+        raise NotFound(f"no tournament {tournament_id}")
+    return row
+
+
+def _rows(db: Connection, tournament_id: str) -> "Sequence[Row[Any]]":
+    of_it = entrant.c.tournament_id == tournament_id
+    return db.execute(select(entrant).where(of_it, ~entrant.c.filler).order_by(entrant.c.number)).all()
+
+
+def _mine(here: "Sequence[Row[Any]]", bot_id: str) -> "list[Row[Any]]":
+    found = [each for each in here if each.bot_id == bot_id]
+    if not found:
+        raise NotFound(f"{bot_id} is not entered")
+    return found
+
+
+def _still_in(here: "Sequence[Row[Any]]", entry: Entry) -> None:
+    if any(each.bot_id == entry.bot_id and each.status == "disqualified" for each in here):
+        raise Conflict("this bot is disqualified")
+
+
+def _may_enter(work: Work, caller: Account, row: "Row[Any]", entry: Entry, count: int) -> None:
+    owner = work.db.scalar(select(bot.c.owner_id).where(bot.c.id == entry.bot_id))
+    organises = caller.may_change(row.owner_id)
+    if row.status not in WAITING:
+        raise Conflict(f"the tournament is {row.status}; bots enter before the start")
+    if not organises and not row.entry_open:
+        raise Conflict("its organiser names the entrants of this tournament")
+    if not organises and row.entry_deadline is not None and work.now > row.entry_deadline:
+        raise Conflict("the deadline for entries is over")
+    if not organises and owner is not None and not caller.may_change(owner):
+        raise Forbidden("authors enter their own bots only")
+    if count >= (row.entry_limit or MOST_ENTRANTS):
+        raise Conflict(f"all {count} places are taken")
+
+
+def _take_out(work: Work, here: "Sequence[Row[Any]]", mine: "Sequence[Row[Any]]") -> None:
+    """Before the start there is no trace of it; the others move up, so numbers stay whole."""
+    for each in mine:
+        key = (entrant.c.tournament_id == each.tournament_id, entrant.c.number == each.number)
+        work.db.execute(delete(entrant).where(*key))
+    stay = [each.number for each in here if each not in mine]
+    for number, old in enumerate(stay):
+        key = (entrant.c.tournament_id == here[0].tournament_id, entrant.c.number == old)
+        if number != old:
+            work.db.execute(update(entrant).where(*key).values(number=number))
+
+
+def _leave(
+    work: Work, tournament_id: str, mine: "Sequence[Row[Any]]", status: str, reason: str | None
+) -> None:
+    """Mark it, and make void what it would still have to play."""
+    numbers = {each.number for each in mine if each.status == "in"}
+    if not numbers:
+        return
+    key = (entrant.c.tournament_id == tournament_id, entrant.c.number.in_(numbers))
+    left = {"status": status, "reason": reason, "left_at": work.now}
+    work.db.execute(update(entrant).where(*key).values(left))
+    columns = (match.c.deal_group, match.c.entrants)
+    still = select(*columns).where(match.c.tournament_id == tournament_id, match.c.status.in_(OPEN))
+    groups = sorted({row.deal_group for row in work.db.execute(still) if numbers & set(row.entrants)})
+    for first in range(0, len(groups), CHUNK):
+        stages.void(work, tournament_id, match.c.deal_group.in_(groups[first : first + CHUNK]))
+
+
+def _go_on(arena: Arena, tournament_id: str, bot_id: str, status: str) -> None:
+    log.info("left", tournament=tournament_id, bot=bot_id, status=status)
+    stages.advance(arena, tournament_id)
