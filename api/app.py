@@ -16,6 +16,7 @@ from api import (
     accounts,
     bots,
     comparisons,
+    entries,
     errors,
     limits,
     matches,
@@ -85,7 +86,7 @@ def _register(app: Flask) -> None:
     api = Api(app, spec_kwargs={"info": {"description": pages.ABOUT}, "marshmallow_plugin": names})
     api.register_converter(IdConverter, convert_id)
     api.spec.components.security_scheme("token", TOKEN_SCHEME)
-    for part in (accounts, bots, tournaments, comparisons, matches, rankings, rules, limits):
+    for part in (accounts, bots, tournaments, entries, comparisons, matches, rankings, rules, limits):
         api.register_blueprint(part.blp)
     app.register_blueprint(ops.blp)
     app.register_blueprint(pages.blp)

@@ -151,6 +151,43 @@ def comparison(found: Row) -> None:
         click.echo("  they never met")
 
 
+def tournament(found: Row) -> None:
+    """A tournament and how far it is."""
+    progress = found["progress"]
+    click.echo(f"{found['id']}: {found['name']}, {found['status']}, {found['format'].replace('_', ' ')}")
+    click.echo(f"  deals follow from a secret of SHA-256 {found['secret_hash']}")
+    if found["status"] in ("draft", "scheduled"):
+        click.echo(f"  {waits_for(found)}")
+    if found["repeat"]:
+        click.echo(f"  repeats by {found['repeat']} (UTC)")
+    if found["pair_spread"] == 2:
+        click.echo("  some pairs meet twice more often than others: it is a large field")
+    if found["reason"]:
+        click.echo(f"  {found['reason']}")
+    stage = f"stage {found['stage']}, " if found["stage"] > 1 else ""
+    done = f"{progress['played']} of {progress['total']} matches played"
+    click.echo(f"  {stage}{done}, {progress['faults']} faults")
+    if progress["eta"]:
+        click.echo(f"  over at about {progress['eta'][:19]}Z")
+    for entrant in found["entrants"]:
+        click.echo(f"  {entrant['number']:>3}  {named(entrant)} of {entrant['owner']}{_note(entrant)}")
+
+
+def _note(entrant: Row) -> str:
+    if entrant["filler"]:
+        return ", fills a seat, unrated"
+    if entrant["status"] == "in":
+        return ""
+    return f", {entrant['status']}" + (f": {entrant['reason']}" if entrant["reason"] else "")
+
+
+def waits_for(found: Row) -> str:
+    """What starts a tournament that has not begun."""
+    if found["start_at"] is None:
+        return f"it waits for its organiser: rage tournament start {found['id']}"
+    return f"it starts at {found['start_at'][:19]}Z"
+
+
 def named(row: Row) -> str:
     """A bot with its version."""
     return row["name"] if row["version"] is None else f"{row['name']} v{row['version']}"

@@ -17,7 +17,6 @@ from api.schemas.tournaments import (
     DryRunQuery,
     FairnessAnswer,
     FormatQuery,
-    NewEntrant,
     NewTournament,
     PairAnswer,
     PlanAnswer,
@@ -72,26 +71,6 @@ def edit_tournament(body: dict[str, Any], tournament_id: str) -> Tournament:
     Only what is sent changes; everything is checked again.
     """
     return verbs.edit(arena(), account(), tournament_id, body)
-
-
-@blp.post(f"{ONE}/entrants", TournamentAnswer, body=NewEntrant)
-def enter_bot(body: dict[str, Any], tournament_id: str) -> Tournament:
-    """Enter a bot of yours before the start
-
-    While entry is open; the organiser may enter any bot at any time before the start.
-    """
-    entries.enter(arena(), account(), tournament_id, body["entrant"])
-    return verbs.tournament(arena(), tournament_id, caller())
-
-
-@blp.delete(f"{ONE}/entrants/<id:bot_id>")
-def withdraw_bot(tournament_id: str, bot_id: str) -> None:
-    """Withdraw a bot
-
-    Before the start there is no trace of it (its organiser may do this too). Afterwards, deals that were
-    played from every seat stay; all else with it is void.
-    """
-    entries.withdraw(arena(), account(), tournament_id, bot_id)
 
 
 @blp.post(f"{ONE}/entrants/<id:bot_id>/disqualify", TournamentAnswer, body=Disqualification)

@@ -17,9 +17,10 @@ CLASSES = {"in": 0, "withdrawn": 1, "disqualified": 1, "filler": 2}
 
 def of_format(db: Connection, row: "Row[Any]") -> list[list[int]] | None:
     """Entrants as a format ranks them by itself, best first, level ones together; None: by points."""
-    if row.stage == 0 or FORMATS[row.format].by_points:
+    form = FORMATS.get(row.format)
+    if row.stage == 0 or form is None or form.by_points:
         return None
-    return FORMATS[row.format].places(lineup.now(db, row), lineup.done(db, row))
+    return form.places(lineup.now(db, row), lineup.done(db, row))
 
 
 def ranked(

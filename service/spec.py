@@ -1,6 +1,6 @@
 """A tournament as it is asked for: read, checked in every field at once, and made into values."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -81,6 +81,14 @@ def read(arena: Arena, told: Mapping[str, Any]) -> Spec:
     total = matches(values["format"], field)
     _room(arena, total)
     return Spec(**values, prepared={} if values["entry"].open else field.prepared, total=total)
+
+
+def faults(arena: Arena, told: Mapping[str, Any], known: Collection[str]) -> Wrong:
+    """What else is wrong with a request of which some fields are `known` to be wrong, and are left out."""
+    wrong: Wrong = {field: [] for field in known}
+    with arena.read() as db:
+        _values(arena, db, {field: value for field, value in told.items() if field not in known}, wrong)
+    return {field: told for field, told in wrong.items() if told and field.partition(".")[0] not in known}
 
 
 def matches(format_name: str, field: Field) -> int:
@@ -179,9 +187,8 @@ def field_of(made: Spec) -> Field:
 
 def _challenger(values: Mapping[str, Any]) -> int | None:
     told = values["challenger"]
-    return next(
-        (n for n, each in enumerate(values["entries"]) if told in (each.bot_id, each.version_id)), None
-    )
+    found = [n for n, each in enumerate(values["entries"]) if told in (each.bot_id, each.version_id)]
+    return found[0] if found and told is not None else None
 
 
 def _least(format_name: str, field: Field) -> int:

@@ -143,7 +143,9 @@ def tournaments(
     """Tournaments, newest first, without their entrants; of drafts the viewer's own."""
     key = (rows.c.created_at, rows.c.id)
     only = rows.c.id.not_in(select(comparison.c.tournament_id))  # those have a list of their own
-    query = _select().where(only, _shown(viewer)).order_by(*(column.desc() for column in key)).limit(limit + 1)
+    query = (
+        _select().where(only, _shown(viewer)).order_by(*(column.desc() for column in key)).limit(limit + 1)
+    )
     if (after := paging.read(cursor, Micros, str)) is not None:
         query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
     if status is not None:
@@ -206,7 +208,7 @@ def stop(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
     """Let a ladder end: deals that were begun are played, all others are void; then it is finished."""
     with arena.work() as work:
         row = _own(work, caller, tournament_id)
-        if not FORMATS[row.format].endless:
+        if row.format not in FORMATS or not FORMATS[row.format].endless:
             raise Conflict("only a ladder is stopped; another tournament ends by itself, or is cancelled")
         if row.status in WAITING or row.status == "cancelled":
             raise Conflict(f"this ladder is {row.status}")

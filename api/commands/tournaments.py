@@ -12,6 +12,7 @@ import click
 
 from api import results, saved, shown
 from api.client import OVER, Client, ClientError, TookTooLong, named
+from api.commands import asked, entries
 from api.commands.bots import resolve
 from api.patience import Patience, is_away
 from api.shown import Column
@@ -34,21 +35,8 @@ def tournament() -> None:
 
 @tournament.command()
 @click.argument("name")
-@click.argument("entrants", nargs=-1, required=True, metavar="BOT BOT ...")
-@click.option(
-    "--rules", "rules_text", default="fundex", show_default=True, help="A preset, or JSON with switches."
-)
-@click.option("--players", type=click.IntRange(2, 11), default=4, show_default=True, help="Seats at a table.")
-@click.option(
-    "--deals", type=click.IntRange(1), default=20, show_default=True, help="Deals each table plays."
-)
-@click.option(
-    "--duplicate/--no-duplicate", default=True, show_default=True, help="Each deal from every seat."
-)
-@click.option("--meetings", type=click.IntRange(1), help="Least tables a pair of entrants shares.")
-@click.option("--seed", help="Draws the schedule; never the deals.")
-@click.option("--start-at", metavar="TIME", help='Such as 2030-12-01T18:00:00Z, or "manual". Default: now.')
-@click.option("--limits", "limits_text", metavar="JSON", help="Such as '{\"decision_ms\": 2000}'.")
+@click.argument("entrants", nargs=-1, metavar="BOT BOT ...")
+@asked.options(format="round_robin", rules="fundex", players=4, deals=20, duplicate=True)
 @click.option("--watch", "watching", is_flag=True, help="Follow it to its end.")
 @_as_json
 def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, **given: Any) -> None:
@@ -58,15 +46,8 @@ def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, 
     rage tournament create "Autumn open" spy random cautious counter --deals 50 --watch
     """
     client = saved.client()
-    spec = {key: value for key, value in given.items() if value is not None and not key.endswith("_text")}
-    switches = _object(given["rules_text"], "--rules")
-    spec["rules"] = {"preset": given["rules_text"]} if switches is None else {"preset": "fundex", **switches}
-    if given["limits_text"]:
-        spec["limits"] = _object(given["limits_text"], "--limits")
-    made = client.create_tournament(
-        name=name, entrants=[resolve(client, entrant) for entrant in entrants], **spec
-    )
-    _show(made, as_json)
+    made = client.create_tournament(name=name, **asked.request(client, entrants, given))
+    entries.show(made, as_json)
     if watching:
         follow(client, made["id"])
         results.standings(Patience(client.say).ask(lambda: client.standings(made["id"])))
@@ -98,7 +79,9 @@ def plan(file: Any, as_json: bool) -> None:
 
 
 @tournament.command("list")
-@click.option("--status", help="Only those in this state: scheduled, running, paused, finished, cancelled.")
+@click.option(
+    "--status", help="Only those that are draft, scheduled, running, paused, finished or cancelled."
+)
 @_as_json
 def list_(status: str | None, as_json: bool) -> None:
     """List tournaments, newest first."""
@@ -120,7 +103,7 @@ def _line(each: dict[str, Any]) -> list[object]:
 @_as_json
 def show(tournament_id: str, as_json: bool) -> None:
     """Show a tournament and how far it is."""
-    _show(saved.client().tournament(tournament_id), as_json)
+    entries.show(saved.client().tournament(tournament_id), as_json)
 
 
 @tournament.command()
@@ -128,7 +111,7 @@ def show(tournament_id: str, as_json: bool) -> None:
 @_as_json
 def start(tournament_id: str, as_json: bool) -> None:
     """Start a tournament of yours now."""
-    _show(saved.client().start(tournament_id), as_json)
+    entries.show(saved.client().start(tournament_id), as_json)
 
 
 @tournament.command()
@@ -136,7 +119,7 @@ def start(tournament_id: str, as_json: bool) -> None:
 @_as_json
 def pause(tournament_id: str, as_json: bool) -> None:
     """Begin no more matches for now; those being played are finished."""
-    _show(saved.client().pause(tournament_id), as_json)
+    entries.show(saved.client().pause(tournament_id), as_json)
 
 
 @tournament.command()
@@ -144,7 +127,7 @@ def pause(tournament_id: str, as_json: bool) -> None:
 @_as_json
 def resume(tournament_id: str, as_json: bool) -> None:
     """Go on after a pause."""
-    _show(saved.client().resume(tournament_id), as_json)
+    entries.show(saved.client().resume(tournament_id), as_json)
 
 
 @tournament.command()
@@ -152,7 +135,7 @@ def resume(tournament_id: str, as_json: bool) -> None:
 @_as_json
 def cancel(tournament_id: str, as_json: bool) -> None:
     """Stop a tournament for good; what was played stays."""
-    _show(saved.client().cancel(tournament_id), as_json)
+    entries.show(saved.client().cancel(tournament_id), as_json)
 
 
 @tournament.command()
@@ -274,8 +257,8 @@ def follow(client: Client, tournament_id: str, *, seconds: float = math.inf) -> 
     limit = time.monotonic() + seconds
     found = Patience(client.say).ask(lambda: client.tournament(tournament_id))
     with shown.bar(found["name"]) as bar:
-        if found["status"] == "scheduled":
-            bar.say(_waits_for(found))
+        if found["status"] in ("draft", "scheduled"):
+            bar.say(results.waits_for(found))
         patience, line = Patience(bar.say), _Line(client, tournament_id)
         while True:
             for event in line.read():
@@ -314,42 +297,14 @@ def _check(limit: float, tournament_id: str) -> None:
 
 
 def _tell(bar: shown.Bar, event: dict[str, Any]) -> None:
+    told = event["data"]
     if event["type"] == "progress":
-        bar.at(event["data"]["played"] + event["data"]["failed"], event["data"]["total"])
+        bar.at(told["played"] + told["failed"], told["total"])
+    elif event["type"] == "stage" and told["format"] != "round_robin":
+        bar.say(f"stage {told['stage']}")
+    elif event["type"] == "left":
+        bar.say(", ".join(f"{each['name']} {each['status']}" for each in told["entrants"]))
 
 
-def _show(found: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        shown.as_json(found)
-        return
-    progress = found["progress"]
-    click.echo(f"{found['id']}: {found['name']}, {found['status']}")
-    click.echo(f"  deals follow from a secret of SHA-256 {found['secret_hash']}")
-    if found["status"] == "scheduled":
-        click.echo(f"  {_waits_for(found)}")
-    if found["reason"]:
-        click.echo(f"  {found['reason']}")
-    click.echo(f"  {progress['played']} of {progress['total']} matches played, {progress['faults']} faults")
-    if progress["eta"]:
-        click.echo(f"  over at about {progress['eta'][:19]}Z")
-    for entrant in found["entrants"]:
-        click.echo(f"  {entrant['number']:>3}  {results.named(entrant)} of {entrant['owner']}")
-
-
-def _waits_for(found: dict[str, Any]) -> str:
-    """What starts a scheduled tournament."""
-    if found["start_at"] is None:
-        return f"it waits for its organiser: rage tournament start {found['id']}"
-    return f"it starts at {found['start_at'][:19]}Z"
-
-
-def _object(text: str, option: str) -> dict[str, Any] | None:
-    """A JSON object; None for text that does not look like one."""
-    if not text.lstrip().startswith("{"):
-        if option == "--limits":
-            raise click.BadParameter("must be a JSON object", param_hint=option)
-        return None
-    try:
-        return dict(json.loads(text))
-    except ValueError as error:
-        raise click.BadParameter(f"not JSON: {error}", param_hint=option) from error
+for _each in (entries.edit, entries.enter, entries.withdraw, entries.disqualify, entries.stop):
+    tournament.add_command(_each)

@@ -1,7 +1,10 @@
 """Shapes of tournaments and what follows from their matches."""
 
-from marshmallow import fields, validate
+from typing import Any, NoReturn
 
+from marshmallow import ValidationError, fields, validate
+
+from api.context import arena
 from api.schemas.fields import (
     EXAMPLE_TIME,
     Answer,
@@ -26,6 +29,7 @@ from api.schemas.fields import (
     text,
     whole,
 )
+from service import spec
 from service.contest import COMPARISON
 from service.formats import FORMATS
 from service.limits import Limits
@@ -148,6 +152,12 @@ class NewTournament(ChangedTournament):
         validate=validate.Length(max=500, error="must be one line of 1 to 120 printable characters"),
         metadata={"description": "one line", "example": "Autumn open"},
     )
+
+    def handle_error(self, error: ValidationError, data: Any, **_: Any) -> NoReturn:
+        """Tells at once what is wrong with the other fields too."""
+        known: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+        valid = error.valid_data if isinstance(error.valid_data, dict) else {}
+        raise ValidationError({**spec.faults(arena(), valid, known), **known}) from error
 
 
 class NewEntrant(Schema):
@@ -322,7 +332,6 @@ class StandingAnswer(Answer):
         "match. Who has left comes after all others",
         1,
     )
-    status = choice("in, or left, or a house bot that fills", (*ENTRANT_STATUSES, "filler"))
     entrant = whole("its number", 0)
     bot_id = text("which bot", ENTRANT)
     version = whole("which version", 3, null=True)
@@ -343,6 +352,7 @@ class StandingAnswer(Answer):
     )
     earned = number("points a match it took over that: average = dealt + earned", 2.5, null=True)
     swing = number("points by which the cards moved a single match; cancelled over a group", 13.9, null=True)
+    status = choice("in, or left, or a house bot that fills", (*ENTRANT_STATUSES, "filler"))
 
 
 class CheckAnswer(Answer):

@@ -17,8 +17,10 @@ import engine
 from api import saved
 from api.cli import main
 from api.client import Client
+from api.commands import asked
 from api.commands.compare import follow
 from service import presence, tables
+from service.formats import FORMATS
 from service.jobs import InlineQueue
 from service.work import Arena
 
@@ -161,6 +163,22 @@ def test_an_organiser_leads_a_tournament_from_start_to_end(
     assert "4/4" in run("tournament", "list", "--status", "finished").output
     assert "4 of 4 matches played" in run("tournament", "show", one).output
     assert "cannot be cancelled" in run("tournament", "cancel", one, status=1).output
+
+
+def test_an_organiser_changes_a_draft_and_authors_come_and_go(run: Run, four: list[str]) -> None:
+    assert set(asked.FORMATS) == set(FORMATS)
+    words = ("tournament", "create", "Open", *four[:3], "--format", "gauntlet", "--challenger", four[0])
+    made = json.loads(run(*words, "--start-at", "draft", "--open", "--limit", "4", "--json").stdout)
+    one = made["id"]
+    assert (made["status"], made["challenger"], made["entry"]["limit"]) == ("draft", four[0], 4)
+    assert "bot 3" in run("tournament", "enter", one, four[3]).output
+    assert f"{four[3]} is out" in run("tournament", "withdraw", one, four[3]).output
+    run("tournament", "edit", one, status=2)
+    changes = ("--name", "Round", "--challenger", four[1], "--deals", "1")
+    assert "Round, draft, gauntlet" in run("tournament", "edit", one, *four, *changes).output
+    assert "Round, running, gauntlet" in run("tournament", "start", one).output
+    assert "disqualified: copied" in run("tournament", "disqualify", one, four[2], "copied").output
+    assert "only a ladder" in run("tournament", "stop", one, status=1).output
 
 
 def test_a_cancelled_tournament_is_watched_to_its_reason(run: Run, four: list[str]) -> None:

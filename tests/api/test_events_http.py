@@ -58,7 +58,7 @@ def test_results_are_told_while_it_is_played(
     made = ada.post("/tournaments", make_spec(ready_bots)).get_json()
     stream = iter(http.get(f"/api/v1/tournaments/{made['id']}/events").response)
     opening = next(stream).decode() + next(stream).decode()
-    assert [each["event"] for each in told(opening)] == ["progress", "status"]
+    assert [each["event"] for each in told(opening)] == ["stage", "progress", "status"]
     playing = threading.Thread(target=play_all)
     playing.start()
     rest = told(b"".join(bytes(part) for part in stream).decode())

@@ -97,13 +97,21 @@ def test_every_operation_answers_as_documented(
     made = ada.post(
         "/tournaments", make_spec([each["bot_id"] for each in cup["entrants"]], start_at="manual")
     ).get_json()
-    for verb in ("start", "pause", "resume", "cancel"):
+    assert ada.patch(f"/tournaments/{made['id']}", {"format": "ladder"}).status_code == 200
+    assert ada.delete(f"/tournaments/{made['id']}/entrants/{bot}").status_code == 204
+    assert ada.post(f"/tournaments/{made['id']}/entrants", {"entrant": bot}).status_code == 200
+    for verb in ("start", "pause", "resume", "stop"):
         assert ada.post(f"/tournaments/{made['id']}/{verb}").status_code == 200
     pair = {"a": cup["entrants"][0]["bot_id"], "b": cup["entrants"][1]["bot_id"]}
     compared = ada.post("/comparisons", pair).get_json()
     for path in ("comparisons", f"comparisons/{compared['id']}"):
         assert ada.get(f"/{path}").status_code == 200
     assert ada.post(f"/comparisons/{compared['id']}/cancel").status_code == 200
+    again = make_spec([each["bot_id"] for each in cup["entrants"]], start_at="manual")
+    made = ada.post("/tournaments", again).get_json()
+    out = ada.post(f"/tournaments/{made['id']}/entrants/{bot}/disqualify", {"reason": "copied"})
+    assert out.status_code == 200
+    assert ada.post(f"/tournaments/{made['id']}/cancel").status_code == 200
     assert ada.upload(f"/bots/{bot}/versions").status_code == 201
     token = ada.post("/accounts/me/tokens", {"label": "second", "scopes": ["author"]}).get_json()["id"]
     assert ada.get("/accounts/me/tokens").status_code == 200

@@ -93,7 +93,7 @@ def test_every_wrong_field_is_named_at_once_also_inside_lists(ada: Any) -> None:
         "limits": "none",
         "seed": 5,
         "start_at": "2030-01-01",
-        "format": "knockout",
+        "format": "dance",
         "colour": "red",
     }
     answer = ada.post("/tournaments", wrong)
@@ -176,3 +176,16 @@ def test_each_refusal_has_its_status_and_header(
     assert answer.json["status"] == status
     assert "hush" not in answer.text
     assert header is None or answer.headers[header[0]] == header[1]
+
+
+def test_what_only_the_database_knows_is_named_together_with_what_has_the_wrong_shape(ada: Any) -> None:
+    wrong = {
+        "name": "x",
+        "entrants": ["bot_x", "bot_y"],
+        "players": 12,
+        "format": "swiss",
+        "challenger": "bot_x",
+    }
+    answer = ada.post("/tournaments", wrong)
+    assert answer.status_code == 422
+    assert set(answer.json["errors"]) == {"entrants.0", "entrants.1", "players", "challenger"}

@@ -70,6 +70,65 @@ def test_its_owner_starts_pauses_resumes_and_cancels_it(
     assert ada.get(path).get_json()["reason"] == "cancelled by ada"
 
 
+def test_authors_enter_and_withdraw_and_see_who_is_out(
+    ada: Any, bob: Any, ready_bots: list[str], make_spec: Spec
+) -> None:
+    told = make_spec(ready_bots[:3], start_at="manual", entry={"open": True, "limit": 4}, format="swiss")
+    path = f"/tournaments/{bob.post('/tournaments', told).get_json()['id']}"
+    assert bob.get(path).get_json()["entry"] == {"open": True, "limit": 4, "deadline": None}
+    entered = ada.post(f"{path}/entrants", {"entrant": ready_bots[3]})
+    assert [each["bot_id"] for each in entered.get_json()["entrants"]] == ready_bots
+    refused = ada.post(f"{path}/entrants", {"entrant": "bot_none", "version": 3})
+    assert (refused.status_code, set(refused.get_json()["errors"])) == (422, {"version"})
+    assert bob.post(f"{path}/start").get_json()["status"] == "running"
+    assert bob.delete(f"{path}/entrants/{ready_bots[0]}").status_code == 403
+    assert ada.delete(f"{path}/entrants/{ready_bots[0]}").status_code == 204
+    assert ada.delete(f"{path}/entrants/bot_none").status_code == 404
+    out = bob.post(f"{path}/entrants/{ready_bots[1]}/disqualify", {"reason": "copied"}).get_json()
+    assert [(each["status"], each["reason"]) for each in out["entrants"]] == [
+        ("withdrawn", None),
+        ("disqualified", "copied"),
+        ("in", None),
+        ("in", None),
+    ]
+    left = [each["status"] for each in ada.get(f"{path}/standings").get_json()["items"]]
+    assert left == ["in", "in", "withdrawn", "disqualified"]
+
+
+def test_a_tournament_is_changed_before_its_start_alone(
+    ada: Any, bob: Any, ready_bots: list[str], make_spec: Spec
+) -> None:
+    path = (
+        f"/tournaments/{ada.post('/tournaments', make_spec(ready_bots, start_at='draft')).get_json()['id']}"
+    )
+    assert bob.get(path).status_code == 404
+    assert bob.get("/tournaments").get_json()["items"] == []
+    assert ada.get("/tournaments?status=draft").get_json()["items"][0]["status"] == "draft"
+    wrong = ada.patch(path, {"format": "gauntlet", "stages": 3, "deals": 0, "repeat": "soon"})
+    assert (wrong.status_code, set(wrong.get_json()["errors"])) == (422, {"deals"})
+    wrong = ada.patch(path, {"format": "gauntlet", "stages": 3, "repeat": "soon"})
+    assert set(wrong.get_json()["errors"]) == {"challenger", "stages", "repeat"}
+    changed = ada.patch(path, {"name": "Other", "start_at": None}).get_json()
+    assert (changed["name"], changed["status"]) == ("Other", "running")
+    assert ada.patch(path, {"name": "Late"}).status_code == 409
+
+
+def test_a_series_can_be_looked_through(ada: Any, ready_bots: list[str], make_spec: Spec) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots, repeat="0 18 * * 1")).get_json()
+    assert (made["status"], made["repeat"], made["start_at"][10:]) == (
+        "scheduled",
+        "0 18 * * 1",
+        "T18:00:00Z",
+    )
+    ada.post(f"/tournaments/{made['id']}/start")
+    ada.post("/tournaments", make_spec(ready_bots))
+    found = ada.get(f"/tournaments?series={made['id']}").get_json()["items"]
+    assert [(each["status"], each["series"]) for each in found] == [
+        ("scheduled", made["id"]),
+        ("running", None),
+    ]
+
+
 def test_anothers_tournament_cannot_be_changed(
     ada: Any, bob: Any, ready_bots: list[str], make_spec: Spec
 ) -> None:
