@@ -170,10 +170,10 @@ def tournament(found: Row) -> None:
     if progress["eta"]:
         click.echo(f"  over at about {progress['eta'][:19]}Z")
     for entrant in found["entrants"]:
-        click.echo(f"  {entrant['number']:>3}  {named(entrant)} of {entrant['owner']}{_note(entrant)}")
+        click.echo(f"  {entrant['number']:>3}  {named(entrant)} of {entrant['owner']}{_left(entrant)}")
 
 
-def _note(entrant: Row) -> str:
+def _left(entrant: Row) -> str:
     if entrant["filler"]:
         return ", fills a seat, unrated"
     if entrant["status"] == "in":

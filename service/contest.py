@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from engine.rules import RuleSet
-from service import lineup, spec
+from service import lineup, reading
 from service.design import Dice, Order
 from service.errors import Invalid
 from service.limits import Limits
@@ -43,17 +43,17 @@ def read(arena: Arena, told: Mapping[str, Any]) -> Contest:
     wrong: dict[str, list[str]] = {}
     with arena.read() as db:
         a, b, *field = _versions(db, told, wrong)
-    players = spec._whole(told, "players", 2, 2, 11, wrong)
-    rules = spec._rules(told.get("rules", {"preset": "fundex"}), players, wrong)
+    players = reading.whole(told, "players", 2, 2, 11, wrong)
+    rules = reading.rules(told.get("rules", {"preset": "fundex"}), players, wrong)
     if rules is not None and rules.teams is not None:
         wrong["rules.teams"] = ["bots are compared each for itself; leave it out"]
-    limits = spec._try(wrong, lambda: Limits.parse(told.get("limits") or {}))
-    seed = spec._seed(told.get("seed"), wrong)
+    limits = reading.attempt(wrong, lambda: Limits.parse(told.get("limits") or {}))
+    seed = reading.seed(told.get("seed"), wrong)
     hypotheses = _hypotheses(told, wrong)
-    cap = spec._whole(told, "cap", USUAL_GROUPS, FEWEST, MOST_GROUPS, wrong)
+    cap = reading.whole(told, "cap", USUAL_GROUPS, FEWEST, MOST_GROUPS, wrong)
     if "field" not in wrong and (reason := _bad_field(players, len(field))):
         wrong["field"] = [reason]
-    if wrong or rules is None:
+    if wrong or rules is None or limits is None:
         raise Invalid(wrong)
     return Contest(f"{a} against {b}", a, b, tuple(field), rules, players, limits, hypotheses, cap, seed)
 

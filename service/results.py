@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, select
 
 from service.standings import Result
-from service.tables import entrant, match, seat
+from service.tables import entrant, match, seat, tournament
 from service.tally import Game
 
 
@@ -32,6 +32,8 @@ def games(db: Connection, tournament_id: str, *where: "ColumnElement[bool]") -> 
     Those at full tables without fillers. A team's seats are one player; whoever sits at a table against
     itself is not rated there.
     """
+    this = select(tournament.c.rules).where(tournament.c.id == tournament_id)
+    teams = "teams" in (db.scalar(this) or {})
     numbers = select(entrant.c.number, entrant.c.version_id).where(entrant.c.tournament_id == tournament_id)
     version = {row.number: row.version_id for row in db.execute(numbers)}
     same = (seat.c.tournament_id == match.c.tournament_id) & (seat.c.number == match.c.number)
@@ -43,18 +45,21 @@ def games(db: Connection, tournament_id: str, *where: "ColumnElement[bool]") -> 
     )
     for (_, group), rows in groupby(db.execute(query), key=itemgetter(0, 1)):
         _, _, who, places, counted, out = zip(*rows, strict=True)
-        if len(set(who)) < len(who):
+        if teams:
             who, places, counted, out = _teams(who, places, counted, out)
         if len(set(who)) == len(who) > 1:
             yield Game(group, tuple(version[each] for each in who), places, counted, out)
 
 
 def _teams(*columns: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    """Seats of one entrant that came in together as one seat, out if one of them was."""
+    """The seats of one entrant as one: with the worst place and points of them, out if one of them was.
+
+    Not left unrated when they differ, or a bot could lose a seat on purpose where it would lose the match.
+    """
     held: dict[Any, list[Any]] = {}
     for who, place, counted, out in zip(*columns, strict=True):
-        seat = held.setdefault((who, place), [who, place, counted, False])
-        seat[-1] |= out
+        seat = held.setdefault(who, [who, place, counted, out])
+        seat[1:] = max(seat[1], place), min(seat[2], counted), seat[3] or out
     return list(zip(*held.values(), strict=True))
 
 
