@@ -14,6 +14,8 @@ from service.standings import Result, whole_groups
 from service.tables import bot, entrant, snapshot, version
 from service.tables import stage as stage_rows
 
+SEEDING = "elo"  # the model whose ratings seed a knock-out
+
 
 @dataclass(frozen=True, slots=True)
 class Playing:
@@ -57,7 +59,7 @@ def newest_ready(db: Connection, bot_ids: Sequence[str]) -> dict[str, str]:
 def before(db: Connection, row: "Row[Any]", ready: Sequence[Playing]) -> Field:
     """The field as it stands before the start, with everybody's rating in the tournament's pool."""
     newest = select(func.max(snapshot.c.id)).where(
-        snapshot.c.rules_key == row.rules_key, snapshot.c.players == row.players
+        snapshot.c.rules_key == row.rules_key, snapshot.c.players == row.players, snapshot.c.model == SEEDING
     )
     body = db.scalar(select(snapshot.c.body).where(snapshot.c.id == newest.scalar_subquery())) or []
     rated = {line["version_id"]: float(line["rating"]) for line in body}

@@ -8,7 +8,19 @@ import pytest
 from sqlalchemy import update
 
 from engine.rules import RuleSet
-from service import accounts, bots, entries, folds, leases, matches, rankings, reap, tables, tournaments
+from service import (
+    accounts,
+    bots,
+    entries,
+    folds,
+    leases,
+    matches,
+    rankings,
+    reap,
+    refit,
+    tables,
+    tournaments,
+)
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.leases import Assignment
@@ -188,7 +200,7 @@ def test_house_bots_fill_a_table_marked_and_unrated(
     rows = folds.standings_of(arena, made.id)
     assert [row.status for row in rows] == ["in", "in", "filler", "filler"]
     assert [row.place for row in rows][:1] == [1]
-    rankings.settle(arena, made.id)
+    refit.settle(arena, made.id)
     assert rankings.rankings(arena, rules=RuleSet.parse(SMALL).key()).items == []
 
 
@@ -218,7 +230,7 @@ def test_a_team_is_one_entrant_on_several_seats_that_counts_once(
     assert {row.entrant: row.points for row in rows} == points
     assert {row.matches for row in rows} == {len(found) * rotations // 4}
     assert all(row.bid_accuracy is None or row.bid_accuracy <= 1 for row in rows)
-    rankings.settle(arena, made.id)
+    refit.settle(arena, made.id)
     ranked = rankings.rankings(arena, rules=RuleSet.parse(rules, players).key(), players=players)
     assert {line.matches for line in ranked.items} == {len(found) * rotations // 4}
 
