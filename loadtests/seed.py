@@ -22,7 +22,7 @@ from engine.record import Record
 from engine.rules import RuleSet
 from engine.scoring import counted
 from engine.table import Outcome
-from service import accounts, bots, leases, rankings, tables, tournaments, trials
+from service import accounts, bots, leases, refit, tables, tournaments, trials
 from service.accounts import Account
 from service.jobs import InlineQueue
 from service.leases import Assignment, Spent
@@ -76,7 +76,7 @@ def fill(arena: Arena, many: int, matches: int, dice: random.Random) -> None:
             done += played
             if done % STEP == 0:
                 say(f"{done} of {matches} matches, {time.monotonic() - began:.0f} s")
-        rankings.settle(arena, made.id)
+        refit.settle(arena, made.id)
     say(f"{len(everyone)} bots, {done} matches in {number} tournaments")
 
 
