@@ -490,3 +490,18 @@ def test_workers_have_names_for_an_administrator_only(
         assert scores.detail[0]["worker"] == expected
         assert sum(each["matches"] for each in scores.detail) == 12
         assert expected[:-1] in scores.text
+
+
+def test_a_match_tells_its_sandbox_and_how_busy_its_machine_was(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    tournaments.create(arena, author, spec(ready_bots(4)))
+    held = leases.claim(arena, "w")
+    assert held is not None
+    players = [LocalPlayer(bid=lambda view: 0, play=lambda view: view["legal"][0]) for _ in range(4)]
+    outcome = play(RuleSet.parse(SMALL, 4), players, seed=held.seed)
+    spent = [Spent(1, 2, 3, waited_ms=40 + seat) for seat in range(4)]
+    leases.finish_and_claim(arena, held, outcome, spent, mode="B", replays=2, worker="w", more=False)
+    told = matches.match(arena, held.match_id)
+    assert (told.mode, told.replays) == ("B", 2)
+    assert [seat.waited_ms for seat in told.seats] == [40, 41, 42, 43]
