@@ -23,7 +23,7 @@ SMALL = {"preset": "fundex", "hand_sizes": [2, 1]}
 
 
 def contest(ids: list[str], **changes: Any) -> dict[str, Any]:
-    return {"a": ids[0], "b": ids[1], "rules": SMALL, "seed": "x", "elo1": 100, "cap": 60, **changes}
+    return {"a": ids[0], "b": ids[1], "rules": SMALL, "seed": "x", "elo1": 100, "cap": 40, **changes}
 
 
 class Bidder:
@@ -62,11 +62,11 @@ def test_a_better_bot_is_found_and_the_rest_is_never_played(
     arena: Arena, author: Account, ready_bots: Ready
 ) -> None:
     made = comparisons.create(arena, author, contest(ready_bots(2)))
-    assert (made.status, made.verdict, made.groups, made.cap) == ("running", None, 0, 60)
-    for held in claimed(arena, 70):
+    assert (made.status, made.verdict, made.groups, made.cap) == ("running", None, 0, 40)
+    for held in claimed(arena, 64):
         assert finish(arena, held)
     told = comparisons.find(arena, made.id)
-    assert (told.status, told.verdict, told.played) == ("running", "accepted", 35)
+    assert (told.status, told.verdict, told.played) == ("running", "accepted", 32)
     assert told.groups >= 30 and told.llr >= told.upper
     assert told.score is not None and told.score > 0.5
     assert told.points.value is not None and told.points.value > 0
@@ -76,14 +76,14 @@ def test_a_better_bot_is_found_and_the_rest_is_never_played(
     assert (over.status, over.verdict) == ("finished", "accepted")
     assert asdict(over) | {"status": "running", "finished_at": None} == asdict(told)
     states = {match.number: match.status for match in matches.matches(arena, made.id, limit=200).items}
-    assert {states[number] for number in range(70)} == {"done"}
-    assert {states[number] for number in range(70, 120)} == {"void"}
+    assert {states[number] for number in range(64)} == {"done"}
+    assert {states[number] for number in range(64, 80)} == {"void"}
     assert leases.claim(arena, "w") is None
 
 
 def test_the_order_of_finishing_changes_nothing(arena: Arena, author: Account, ready_bots: Ready) -> None:
     """At every moment the test has read the groups before the first that is not played, and no other."""
-    made = comparisons.create(arena, author, contest(ready_bots(2), elo1=20))
+    made = comparisons.create(arena, author, contest(ready_bots(2), elo1=20, cap=36))
     held = claimed(arena)
     dice = random.Random(5)
     results = {each.number: dice.random() < 0.6 for each in held}
@@ -92,13 +92,13 @@ def test_the_order_of_finishing_changes_nothing(arena: Arena, author: Account, r
     for step, each in enumerate(held):
         assert finish(arena, each, a_is_better=results[each.number])
         done.add(each.number)
-        if step % 12 == 0 or step > 110:
+        if step % 12 == 0 or step > 68:
             told = comparisons.find(arena, made.id)
-            whole = next((n for n in range(60) if not {2 * n, 2 * n + 1} <= done), 60)
+            whole = next((n for n in range(36) if not {2 * n, 2 * n + 1} <= done), 36)
             assert told.played == whole
             assert seen.setdefault(told.groups, told.llr) == told.llr
-    assert comparisons.find(arena, made.id).played == 60
-    again = comparisons.create(arena, author, contest([made.a.bot_id, made.b.bot_id], elo1=20))
+    assert comparisons.find(arena, made.id).played == 36
+    again = comparisons.create(arena, author, contest([made.a.bot_id, made.b.bot_id], elo1=20, cap=36))
     with arena.work() as work:  # the same deals once more, finished in order
         secret = select(tables.tournament.c.secret).where(tables.tournament.c.id == made.id).scalar_subquery()
         work.db.execute(
@@ -106,7 +106,7 @@ def test_the_order_of_finishing_changes_nothing(arena: Arena, author: Account, r
         )
     for each in claimed(arena):
         assert finish(arena, each, a_is_better=results[each.number])
-        told = comparisons.find(arena, again.id) if each.number in (59, 89, 119) else None
+        told = comparisons.find(arena, again.id) if each.number in (59, 65, 71) else None
         if told is not None and told.groups in seen:
             assert told.llr == pytest.approx(seen[told.groups])
     first, second = comparisons.find(arena, made.id), comparisons.find(arena, again.id)
