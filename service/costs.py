@@ -38,9 +38,9 @@ def expected(db: Connection, bots: Sequence[str], rules: RuleSet, players: int, 
         return Costs(most, most + AROUND, "limits")
     usual = sum(total for total, _ in measured.values()) / sum(count for _, count in measured.values())
     each = [measured[bot][0] / measured[bot][1] if bot in measured else usual for bot in bots]
-    cpu = players * sum(each) / len(each) / 1000
+    cpu = players * sum(each or [usual]) / max(len(each), 1) / 1000
     around = max(0.0, _match_seconds(db, latest) - players * usual / 1000)
-    return Costs(cpu, cpu + around, "bots" if set(bots) <= set(measured) else "pool")
+    return Costs(cpu, cpu + around, "bots" if bots and set(bots) <= set(measured) else "pool")
 
 
 def _by_bot(db: Connection, tournaments: Sequence[str]) -> dict[str, tuple[float, int]]:

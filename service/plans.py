@@ -15,10 +15,12 @@ from service.spec import Spec
 from service.tables import match, tournament
 from service.work import Arena, Work
 
+EVEN = ("round_robin", "swiss")  # everybody plays much the same number of games, whoever enters or wins
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would be played. `schedule`, `balance`: None where results decide who meets.
+    """What would be played. `schedule`, `balance`: None where results, or who enters, decide who meets.
 
     `workers` are there now; without any, or if its owner is to start it, `finish_at` is None. `waiting`:
     matches of others that wait to be played as well.
@@ -60,7 +62,7 @@ def plan(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Plan:
     finish = None if seconds is None or starts is None else starts + timedelta(seconds=seconds)
     return Plan(
         **{name: getattr(made, name) for name in ("format", "players", "deals", "duplicate", "seed")},
-        entrants=len(made.entries),
+        entrants=len(spec.field_of(made).entrants),
         matches=made.total,
         groups=made.total // (spec.field_of(made).size if made.duplicate else 1),
         schedule=meetings.digest if meetings else None,
@@ -93,8 +95,11 @@ def _schedule(made: Spec) -> Meetings | None:
 def _precision(made: Spec, meetings: Meetings | None) -> Precision | None:
     if meetings is not None:
         return meetings.precision(duplicate=made.duplicate)
-    together = forecast.evenly(len(made.entries), made.players, made.total)
-    return forecast.precision(together, made.players, duplicate=made.duplicate)
+    field = spec.field_of(made)
+    if made.format not in EVEN or len(field.entrants) < 2:
+        return None
+    together = forecast.evenly(len(field.entrants), field.size, made.total)
+    return forecast.precision(together, field.size, duplicate=made.duplicate)
 
 
 def _others(db: Connection, caller: Account) -> Sequence[int]:

@@ -10,6 +10,7 @@ from sqlalchemy import func, select, update
 from service import accounts, forecast, leases, matches, plans, presence, tables, tournaments
 from service.accounts import Account
 from service.errors import Invalid
+from service.formats import FORMATS
 from service.schedule import Pairing
 from service.work import Arena
 
@@ -115,3 +116,31 @@ def test_what_could_not_be_made_cannot_be_planned(arena: Arena, author: Account,
     assert {"entrants", "players", "rules.preset"} <= set(refused.value.errors)
     with pytest.raises(Invalid, match="matches"):
         plans.plan(arena, author, spec(ready_bots(9), players=2, deals=10_000))
+
+
+def test_every_format_can_be_planned(arena: Arena, author: Account, ready_bots: Ready) -> None:
+    ids = ready_bots(9)
+    told = {
+        "round_robin": {},
+        "swiss": {"stages": 3},
+        "knockout": {},
+        "gauntlet": {"challenger": ids[4]},
+        "ladder": {},
+    }
+    assert set(told) == set(FORMATS)
+    for name, more in told.items():
+        plan = plans.plan(arena, author, spec(ids, format=name, players=3, **more))
+        assert plan.matches == 3 * plan.groups > 0, name
+        assert (plan.schedule is None) == (not FORMATS[name].ahead) == (plan.balance is None)
+        assert (plan.precision is None) == (name in ("knockout", "ladder")), name
+
+
+def test_open_entry_and_teams_can_be_planned(arena: Arena, author: Account, ready_bots: Ready) -> None:
+    opened = {"entry": {"open": True, "limit": 12}, "start_at": "manual"}
+    plan = plans.plan(arena, author, {**spec([]), **opened})
+    assert (plan.entrants, plan.schedule, plan.cpu_basis) == (12, None, "limits")
+    assert plan.precision is not None
+    pairs = {**SMALL, "teams": "2+2"}
+    teams = plans.plan(arena, author, spec(ready_bots(6), rules=pairs, deals=1))
+    assert (teams.matches, teams.groups) == (30, 15)
+    assert teams.balance is not None and teams.balance.pairs == forecast.Span(2, 2)
