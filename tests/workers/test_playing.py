@@ -1,0 +1,160 @@
+"""A worker whose database goes away: the result waits on the disk, and counts once when it is back."""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from service import accounts, bots, incidents, leases, reap, tables, tournaments
+from service.jobs import InlineQueue
+from service.settings import Settings
+from service.work import Arena
+from workers import playing, stopping
+from workers.sandbox import Sandbox, SandboxError
+from workers.workshop import Workshop
+
+pytestmark = pytest.mark.sandbox
+BOT = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
+SPEC = {"name": "Cup", "players": 2, "deals": 2, "rules": {"preset": "fundex", "hand_sizes": [2, 1]}}
+
+
+@pytest.fixture
+def shop(tmp_path: Path, sandbox: Sandbox) -> Iterator[Workshop]:
+    """A workshop on a database with a tournament of four matches."""
+    environment = {"RAGE_DATA_DIR": str(tmp_path), "RAGE_CHUNK_MS": "50", "RAGE_LEASE_SECONDS": "5"}
+    settings = Settings.from_environment(environment)
+    tables.migrate(settings)
+    made = Workshop(settings, 0)
+    made.arena = Arena.open(settings, InlineQueue(), patience=0.2)
+    made._sandbox = sandbox
+    owner, _ = accounts.register(made.arena, name="Ada")
+    ids = [bots.submit(made.arena, owner, name=n, filename="b.py", content=BOT).id for n in ("a", "b")]
+    with made.arena.work() as work:
+        work.db.execute(update(tables.version).values(status="ready"))
+    tournaments.create(made.arena, owner, {**SPEC, "entrants": ids})
+    yield made
+    made.arena.close()
+
+
+def held(shop: Workshop) -> sqlite3.Connection:
+    """Somebody else has the database: it cannot be written to until this is closed."""
+    other = sqlite3.connect(shop.arena.settings.data_dir / "rage.sqlite3", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    return other
+
+
+def states(shop: Workshop) -> dict[str, int]:
+    with shop.arena.read() as db:
+        found = [row.status for row in db.execute(select(tables.match.c.status))]
+    return {status: found.count(status) for status in set(found)}
+
+
+def play_one(shop: Workshop) -> tuple[leases.Assignment, Any]:
+    match = leases.claim(shop.arena, shop.name)
+    assert match is not None
+    played = playing._play(shop, match)
+    assert played is not None
+    return match, played
+
+
+def test_a_result_waits_for_the_database_and_is_given_in(shop: Workshop) -> None:
+    match, played = play_one(shop)
+    other = held(shop)
+    giving = threading.Thread(target=playing._give_in, args=(shop, match, played), kwargs={"more": False})
+    giving.start()
+    while not shop.spool.waiting():
+        time.sleep(0.01)
+    other.close()
+    giving.join()
+    assert states(shop) == {"done": 1, "planned": 3}
+    assert list(shop.spool.directory.iterdir()) == []
+
+
+def test_a_result_whose_worker_gave_up_is_given_in_by_another_and_counts_once(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing, "TRY_AGAIN_SECONDS", 0.0)
+    match, played = play_one(shop)
+    other = held(shop)
+    assert playing._give_in(shop, match, played, more=True) is None
+    other.close()
+    assert states(shop) == {"leased": 1, "planned": 3}
+    another = Workshop(shop.arena.settings, 1)
+    another._put_in_order()
+    another._put_in_order()
+    assert states(shop) == {"done": 1, "planned": 3}
+    assert another.spool.waiting() == []
+
+
+def test_a_result_that_comes_too_late_from_the_disk_is_refused_without_harm(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing, "TRY_AGAIN_SECONDS", 0.0)
+    match, played = play_one(shop)
+    other = held(shop)
+    playing._give_in(shop, match, played, more=True)
+    other.close()
+    leases.inherit(shop.arena, shop.place, "another")
+    again = leases.claim(shop.arena, "another")
+    assert again is not None and again.number == match.number
+    Workshop(shop.arena.settings, 1)._put_in_order()
+    assert states(shop) == {"leased": 1, "planned": 3}
+    assert shop.spool.waiting() == []
+    with shop.arena.read() as db:
+        assert incidents.counts(db)[incidents.LATE] == 1
+
+
+def test_a_worker_that_is_to_stop_leaves_its_result_on_the_disk(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, played = play_one(shop)
+    monkeypatch.setattr(stopping, "asked", lambda: True)
+    other = held(shop)
+    assert playing._give_in(shop, match, played, more=False) is None
+    assert len(shop.spool.waiting()) == 1
+    other.close()
+
+
+def test_a_worker_that_is_to_stop_claims_nothing(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stopping, "asked", lambda: True)
+    playing.play_for_a_while(shop)
+    assert states(shop) == {"planned": 4}
+
+
+@pytest.mark.parametrize(("sick", "suspicion"), [(True, 0), (False, leases.ALONE)])
+def test_a_match_is_suspected_only_on_a_machine_that_is_well(
+    shop: Workshop, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, sick: bool, suspicion: int
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise SandboxError("no room on the disk")
+
+    monkeypatch.setattr(playing, "play_match", broken)
+    monkeypatch.setattr(shop, "forget_sandbox", lambda: None)
+    match = leases.claim(shop.arena, shop.name)
+    assert match is not None
+    if sick:
+        monkeypatch.setattr(shop, "sandbox", broken)
+    assert playing._play(shop, match) is None
+    with shop.arena.read() as db:
+        row = db.execute(select(tables.match).where(tables.match.c.number == match.number)).one()
+    assert (row.status, row.suspicion) == ("planned", suspicion)
+    assert row.trouble == "SandboxError: no room on the disk"
+    if sick:
+        playing.play_for_a_while(shop)
+        assert states(shop) == {"planned": 4}, "a sick machine claims nothing"
+
+
+def test_everything_is_put_right_by_the_reaper_after_a_worker_vanished(shop: Workshop) -> None:
+    play_one(shop)
+    limit = time.monotonic() + 60
+    while states(shop).get("leased"):
+        assert time.monotonic() < limit
+        reap.reap(shop.arena)
+        time.sleep(0.3)
+    playing.play_for_a_while(shop)
+    assert states(shop).get("done", 0) >= 1
