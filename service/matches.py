@@ -279,13 +279,6 @@ def _shape(row: "Row[Any]", seats: list[Seat], faults: Sequence[dict[str, Any]] 
         started_at=row.started_at,
         finished_at=row.finished_at,
         seats=seats,
-        trouble=_trouble(row) if row.status == "failed" else None,
+        trouble=tournaments.trouble(row.trouble) if row.status == "failed" else None,
         faults=list(faults),
     )
-
-
-def _trouble(row: "Row[Any]") -> str:
-    """What an organiser may know of it: the operator reads the rest in the log and by `rage-admin doctor`."""
-    if any((row.trouble or "").endswith(end) for end in (" died", " went silent")):
-        return "its worker died while it was played"
-    return "it could not be played: a failure of ours"

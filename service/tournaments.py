@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +26,7 @@ from service.work import Arena, Work
 log = structlog.get_logger(__name__)
 STATUSES = (*WAITING, *LIVE, *OVER)
 SECRET_BYTES = 32
+MOST_SHOWN = 100  # failed matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,14 @@ class Entrant:
     status: str
     reason: str | None
     filler: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A match that was given up, and what its organiser may know of the reason."""
+
+    match: str
+    trouble: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,7 @@ class Tournament:
     pair_spread: int | None
     progress: Progress
     entrants: list[Entrant] = field(default_factory=list)
+    failed: list[Failed] = field(default_factory=list)
 
 
 def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Tournament:
@@ -169,7 +179,16 @@ def tournament(arena: Arena, tournament_id: str, viewer: Account | None = None) 
         row = db.execute(_select().where(rows.c.id == tournament_id, _shown(viewer))).first()
         if row is None:
             raise NotFound(f"no tournament {tournament_id}")
-        return _shape(row, _progress(db, [row], arena.clock())[row.id], entrants(db, tournament_id))
+        progress = _progress(db, [row], arena.clock())[row.id]
+        failed = _failed(db, tournament_id) if progress.failed else []
+        return replace(_shape(row, progress, entrants(db, tournament_id)), failed=failed)
+
+
+def trouble(said: str | None) -> str:
+    """Why a match was given up, as anybody may know it: names of machines and programs are the operator's."""
+    if any((said or "").endswith(end) for end in (" died", " went silent")):
+        return "its worker died while it was played"
+    return "it could not be played: a failure of ours"
 
 
 def start(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
@@ -343,8 +362,17 @@ def _progress_of(row: "Row[Any]", counts: Mapping[str, int], faults: int, now: d
     return Progress(played, row.total, failed, faults, eta)
 
 
+def _failed(db: Connection, tournament_id: str) -> list[Failed]:
+    given_up = (match.c.tournament_id == tournament_id, match.c.status == "failed")
+    query = (
+        select(match.c.number, match.c.trouble).where(*given_up).order_by(match.c.number).limit(MOST_SHOWN)
+    )
+    return [Failed(f"{tournament_id}-{row.number}", trouble(row.trouble)) for row in db.execute(query)]
+
+
 def _shape(row: "Row[Any]", progress: Progress, listed: Sequence[Entrant] = ()) -> Tournament:
-    computed = {"progress", "entrants", "secret", "secret_hash", "same_owner", "entry", "pair_spread"}
+    told = {"progress", "entrants", "failed", "secret", "secret_hash"}
+    computed = told | {"same_owner", "entry", "pair_spread"}
     same = {name: getattr(row, name) for name in Tournament.__slots__ if name not in computed}
     return Tournament(
         **same,

@@ -289,6 +289,13 @@ class ProgressAnswer(Answer):
     eta = moment("when it may be over, by the pace so far", null=True)
 
 
+class FailedAnswer(Answer):
+    """A match that was given up, through no bot's fault."""
+
+    match = text("which", "t_k4m2xw9tq7bn-17")
+    trouble = text("why", "its worker died while it was played")
+
+
 class TournamentAnswer(Answer):
     """A tournament."""
 
@@ -322,6 +329,7 @@ class TournamentAnswer(Answer):
     finished_at = moment("when it was over", null=True)
     progress = nested(ProgressAnswer, "how far it is")
     entrants = many(EntrantAnswer, "who plays; empty in lists")
+    failed = many(FailedAnswer, "matches given up, at most 100; they and their deal groups do not count")
 
 
 class StandingAnswer(Answer):
