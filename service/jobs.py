@@ -73,8 +73,12 @@ class CeleryQueue:
             log.warning("job_not_sent", job=job.name, arguments=job.arguments, error=str(error))
 
     def depth(self, name: str) -> int:
+        return self.waiting(QUEUES[name])
+
+    def waiting(self, queue: str) -> int:
+        """Messages in a queue by its own name; raises `ConnectionError` when the broker is away."""
         try:
-            return int(self._client.llen(PREFIX + QUEUES[name]))
+            return int(self._client.llen(PREFIX + queue))
         except (redis.RedisError, OSError) as error:
             raise ConnectionError(f"the broker cannot be reached: {error}") from error
 
@@ -108,7 +112,7 @@ class InlineQueue:
 
 
 def celery_app(settings: Settings) -> Celery:
-    """The Celery application every sender and worker shares: acknowledge late, keep no results, JSON only.
+    """The Celery application every sender and worker shares: acknowledge at once, keep no results, JSON only.
 
     A worker that dies leaves its job to `reap`, which reads the database, so messages need no redelivery.
     """
@@ -132,8 +136,7 @@ def celery_settings(settings: Settings) -> dict[str, Any]:
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
         "broker_connection_timeout": 2,
-        "task_acks_late": True,
-        "task_reject_on_worker_lost": False,  # the lease runs out and the match is planned again
+        "task_acks_late": False,  # a message is a hint: what is lost with a worker, `reap` sends again
         "task_ignore_result": True,
         "result_backend": None,
         "worker_prefetch_multiplier": 1,

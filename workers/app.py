@@ -6,15 +6,18 @@ from typing import Any
 from billiard.process import current_process
 from celery.signals import (
     setup_logging,
+    task_postrun,
+    task_prerun,
     worker_process_init,
     worker_process_shutdown,
+    worker_ready,
     worker_shutting_down,
 )
 
 from service import log
 from service.jobs import celery_app
 from service.settings import Settings
-from workers import cores, stopping, workshop
+from workers import cores, hearing, stopping, workshop
 
 settings = Settings.from_environment(os.environ)
 app = celery_app(settings)
@@ -32,9 +35,27 @@ def _open(**_: Any) -> None:
     number = getattr(current_process(), "index", None)
     if number is None:  # the desk works in the one process it has, and plays nothing
         return
+    hearing.at_work(False)  # whatever its predecessor was at when it died
     if core := cores.own(number):
         os.sched_setaffinity(0, core)
     workshop.open_for_matches(settings, number)
+
+
+@worker_ready.connect
+def _listen(sender: Any, **_: Any) -> None:
+    """In the worker's own process, once it takes messages."""
+    slots = getattr(sender.pool, "num_processes", 1) or 1
+    hearing.listen(settings, list(sender.app.amqp.queues.consume_from), slots)
+
+
+@task_prerun.connect
+def _begin(**_: Any) -> None:
+    hearing.at_work(True)
+
+
+@task_postrun.connect
+def _end(**_: Any) -> None:
+    hearing.at_work(False)
 
 
 @worker_shutting_down.connect
