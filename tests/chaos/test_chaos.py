@@ -265,4 +265,4 @@ def test_a_storm_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_long_storm_changes_nothing(tmp_path: Path, kind: str) -> None:
-    storm(tmp_path, kind, deals=170, events=205)
+    storm(tmp_path, kind, deals=70, events=205)
