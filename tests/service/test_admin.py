@@ -4,13 +4,15 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import text
 
-from service import accounts, valkey
+from service import accounts, bots, presence, reap, trials, valkey
 from service.admin import main
 from service.doctor import State, examine
 from service.errors import Unauthorized
@@ -194,3 +196,84 @@ def test_a_mistyped_directory_becomes_no_installation(tmp_path: Path, words: tup
     assert said.exit_code == 1
     assert "There is no database" in said.output
     assert not (tmp_path / "typo").exists()
+
+
+# Backups, and what the doctor finds in a database that has been through something.
+
+
+def test_a_backup_is_restored_where_there_is_nothing_and_replaces_only_what_it_may(tmp_path: Path) -> None:
+    admin(tmp_path / "a", "accounts", "create", "Ada")
+    file = str(tmp_path / "backup")
+    made = admin(tmp_path / "a", "backup", file)
+    assert made.exit_code == 0, made.output
+    assert "2 rows" in made.output, "an account and its token"
+    assert "2 rows" in admin(tmp_path / "b", "restore", file).output
+    assert "Ada" in admin(tmp_path / "b", "accounts", "list").output
+    again = admin(tmp_path / "b", "restore", file)
+    assert (again.exit_code, "--replace" in again.output) == (1, True)
+    assert admin(tmp_path / "b", "restore", file, "--replace").exit_code == 0
+
+
+def test_a_damaged_backup_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "backup").write_bytes(b"nothing of the kind")
+    said = admin(tmp_path / "a", "restore", str(tmp_path / "backup"))
+    assert said.exit_code == 1
+    assert "is not a whole backup" in said.output
+    assert "Traceback" not in said.output
+
+
+def test_nothing_is_restored_under_workers_that_are_there(tmp_path: Path) -> None:
+    admin(tmp_path, "migrate")
+    admin(tmp_path, "backup", str(tmp_path / "backup"))
+    with arena(tmp_path) as made:
+        presence.here(made, "w1", "A", {})
+    said = admin(tmp_path, "restore", str(tmp_path / "backup"))
+    assert said.exit_code == 1
+    assert "Workers are there (w1)" in said.output
+
+
+def test_a_clock_that_was_set_back_is_trouble(tmp_path: Path) -> None:
+    admin(tmp_path, "migrate")
+    with arena(tmp_path) as made:
+        tomorrow = replace(made, clock=lambda: datetime.now(UTC) + timedelta(days=1))
+        presence.here(tomorrow, "w1", "A", {})
+    found = {each.what: each for each in examine({**os.environ, "RAGE_DATA_DIR": str(tmp_path)})}
+    assert found["clock"].state is State.ILL
+    assert "NTP" in found["clock"].text
+
+
+def test_a_sheet_on_the_disk_and_a_version_without_verdict_are_told_with_their_remedy(tmp_path: Path) -> None:
+    admin(tmp_path, "migrate")
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "spool" / "t_x-1.aa.json").write_text("{}")
+    with arena(tmp_path) as made:
+        owner, _ = accounts.register(made, name="Ada")
+        bot = bots.submit(made, owner, name="b", filename="b.py", content=b"def bid(view):\n    return 0\n")
+        version = f"{bot.id}:1"
+        for attempt in range(3):
+            later = replace(made, clock=lambda n=attempt: datetime.now(UTC) + timedelta(minutes=n))
+            trial = trials.claim(later, version)
+            assert trial is not None
+            trials.give_back(later, trial, "no memory")
+    found = {each.what: each for each in examine({**os.environ, "RAGE_DATA_DIR": str(tmp_path)})}
+    assert found["spool"].state is State.ODD
+    assert "1 results wait" in found["spool"].text
+    assert f"{version}: no memory" in found["checks"].text
+    assert admin(tmp_path, "recheck", version).exit_code == 0
+    assert admin(tmp_path, "recheck", version).exit_code == 1
+    with arena(tmp_path) as made:
+        assert bots.bot(made, owner, bot.id).status == "checking"
+
+
+def test_it_is_trouble_when_nobody_looks_for_lost_work(tmp_path: Path) -> None:
+    admin(tmp_path, "migrate")
+    with arena(tmp_path) as made:
+        reap.reap(replace(made, clock=lambda: datetime.now(UTC) - timedelta(hours=1)))
+    found = {
+        each.what: each
+        for each in examine(
+            {**os.environ, "RAGE_DATA_DIR": str(tmp_path), "RAGE_REDIS_URL": "redis://127.0.0.1:1/0"}
+        )
+    }
+    assert found["watch"].state is State.ILL
+    assert "Start beat and desk" in found["watch"].text
