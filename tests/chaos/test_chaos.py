@@ -38,6 +38,7 @@ World = Any
 
 pytestmark = [pytest.mark.chaos, pytest.mark.story, pytest.mark.sandbox]
 SEED = int(os.environ.get("CHAOS_SEED", "20261130"))
+SPENT = ("cpu_ms", "wall_ms", "waited_ms", "memory_kb")  # what a machine took for it
 RULES = {"preset": "fundex", "hand_sizes": [2, 1]}
 BOTS = {
     "zero": "def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n",
@@ -119,7 +120,7 @@ class author:
 def results(arena: Arena, tournament_id: str) -> dict[str, Any]:
     """All that may not differ: records and seats of every match, standings, crosstable, ratings."""
     of_it = tables.match.c.tournament_id == tournament_id
-    seats = [column for column in tables.seat.c if column.name not in ("cpu_ms", "wall_ms", "memory_kb")]
+    seats = [column for column in tables.seat.c if column.name not in SPENT]
     with arena.read() as db:
         columns = (tables.match.c[name] for name in ("number", "status", "record", "faults"))
         query = select(*columns)

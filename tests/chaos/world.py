@@ -231,7 +231,7 @@ def stop_child(world: World) -> str | None:
     pid = _in_the_midst(world)
     if pid is None:
         return None
-    seconds = world.dice.choice([1.0, LEASE + 4.0, LEASE + 4.0])
+    seconds = world.dice.choice([1.0, LEASE + 10.0, LEASE + 10.0])
     world.after(seconds, lambda: world.signal(pid, signal.SIGCONT))
     return f"the child {pid} stands still for {seconds:.0f} s"
 
