@@ -31,6 +31,9 @@ EXPECTED = ("Failed to load resource",)  # an answer of 4xx or 5xx; tests that w
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--chaos", choices=("short", "long"), default="short", help="how long a storm is to last"
+    )
     parser.addoption("--screenshots", metavar="DIR", help="write a picture of every page into this folder")
 
 

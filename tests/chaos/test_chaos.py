@@ -1,6 +1,6 @@
 """One tournament during which everything that can go wrong does, again and again, by a script with a seed.
 
-Short in every run of the tests; long by hand: `python -m pytest tests/chaos -m "chaos and slow" -s`.
+Short in every run; long, on both databases, by hand: `python -m pytest -m chaos --chaos long -s`.
 """
 
 import importlib.util
@@ -257,13 +257,12 @@ def storm(tmp_path: Path, kind: str, *, deals: int, events: int) -> None:
         shutil.rmtree(tmp_path / "peace")
 
 
-@pytest.mark.timeout(400)
-def test_a_storm_changes_nothing(tmp_path: Path) -> None:
-    storm(tmp_path, os.environ.get("CHAOS_DB", "sqlite"), deals=34, events=25)
-
-
-@pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_long_storm_changes_nothing(tmp_path: Path, kind: str) -> None:
-    storm(tmp_path, kind, deals=70, events=205)
+def test_a_storm_changes_nothing(tmp_path: Path, kind: str, pytestconfig: pytest.Config) -> None:
+    if pytestconfig.getoption("chaos") == "long":
+        storm(tmp_path, kind, deals=70, events=205)
+    elif kind == "sqlite":
+        storm(tmp_path, kind, deals=34, events=25)
+    else:
+        pytest.skip("only in the long form: --chaos long")
