@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
+from sqlalchemy import select
 
 from service import tables
 from service.settings import Settings
@@ -19,4 +22,32 @@ def test_migrating_an_empty_database_gives_exactly_the_tables_of_the_code(
     database = engine(settings.database_url)
     with database.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), tables.metadata) == []
+    database.dispose()
+
+
+def test_migrating_keeps_what_was_written_before(tmp_path: Path, database_url: str) -> None:
+    """Tables that others refer to are made anew on the way."""
+    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path), "RAGE_DATABASE_URL": database_url})
+    config = Config()
+    config.set_main_option("script_location", str(Path(tables.__file__).parent / "migrations"))
+    config.attributes["url"] = settings.database_url
+    command.upgrade(config, "0001")
+    database = engine(settings.database_url)
+    with database.begin() as connection:
+        for statement in (
+            "INSERT INTO account VALUES ('acc', 'ada', 'ada', 'author', 1)",
+            "INSERT INTO bot VALUES ('bot', 'acc', 'spy', 'spy', '', false, false, 1, NULL)",
+            "INSERT INTO version (id, bot_id, number, kind, filename, sha256, size, code, status, created_at) "
+            "VALUES ('bot:1', 'bot', 1, 'py', 'bot.py', '', 0, '', 'ready', 1)",
+            "INSERT INTO snapshot (id, rules_key, players, model, matches, body, created_at) "
+            "VALUES (1, 'fundex', 4, 'elo-1', 8, '[]', 1)",
+            "INSERT INTO rating (snapshot_id, version_id, rating, low, high, matches, provisional) "
+            "VALUES (1, 'bot:1', 1500, 1400, 1600, 8, false)",
+        ):
+            connection.exec_driver_sql(statement)
+    tables.migrate(settings)
+    with database.connect() as connection:
+        kept = connection.execute(select(tables.rating.c.rating, tables.rating.c.snapshot_id)).all()
+        assert kept == [(1500, 1)]
+        assert connection.scalar(select(tables.snapshot.c.model)) == "elo"
     database.dispose()
