@@ -12,6 +12,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from service import accounts, archive, bots, checks, doctor, health, log, presence, programs, tables, trials
+from service import rerate as rerating
 from service.accounts import Role
 from service.errors import ServiceError
 from service.jobs import InlineQueue
@@ -169,6 +170,34 @@ def restore(file: Path, replace: bool) -> None:
         with _bar("Restoring") as at:
             found = archive.restore(arena, file, replace=replace, on_rows=at)
     click.echo(f"{found.rows:,} rows of {found.made_at[:19]} restored.")
+
+
+@main.command()
+@click.option("--quick", is_flag=True, help="Take stored results at their word; play no record again.")
+@click.option(
+    "--repair", is_flag=True, help="Count again what differs, and rate anew. Stop everything first."
+)
+def rerate(quick: bool, repair: bool) -> None:
+    """Compute all ratings again from the records of the matches, and say what differs from what is stored.
+
+    Changes nothing without --repair. Ends with status 1 if something differs and was not repaired.
+    """
+    with _arena() as arena:
+        if repair:
+            _must_be_at_rest(arena)
+        with _bar("Rating") as at:
+            found = rerating.rerate(arena, replay=not quick, at=at)
+        for sentence in found.wrong:
+            click.echo(sentence)
+        click.echo(
+            f"{found.matches:,} matches of {found.tournaments:,} tournaments, {found.snapshots:,} newest"
+            f" snapshots: {'all as stored' if not found.wrong else f'{len(found.wrong):,} differ'}"
+        )
+        if repair and found.wrong:
+            click.echo(
+                f"Rated anew: {rerating.repair(arena, found)} pools. What rests on a wrong record stays."
+            )
+    sys.exit(bool(found.wrong) and not repair)
 
 
 @main.command()

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, exists, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from service import checks, incidents, leases, presence, tables, valkey, watch
@@ -56,6 +56,7 @@ def examine(environ: Mapping[str, str]) -> list[Finding]:
         "sandbox": _sandbox,
         "rage up": _up,
         "database": _database,
+        "ratings": _ratings,
         "broker": _broker,
         "workers": _workers,
         "clock": _clock,
@@ -113,6 +114,20 @@ def _database(settings: Settings) -> Finding:
     with _reading(settings) as (db, _):
         count = db.scalar(select(func.count()).select_from(tables.account))
     return Finding("database", State.WELL, f"{where}: accounts: {count}")
+
+
+def _ratings(settings: Settings) -> Finding:
+    if _unmade(settings):
+        return Finding("ratings", State.ASLEEP, "none before there is a database")
+    played, pools = tables.tournament, tables.pool
+    known = exists().where(pools.c.rules_key == played.c.rules_key, pools.c.players == played.c.players)
+    query = select(func.count()).where(played.c.started_at.is_not(None), ~known)
+    with closing(Arena.open(settings, InlineQueue())) as arena, arena.read() as db:
+        uncounted, count = db.scalar(query), db.scalar(select(func.count()).select_from(pools))
+    if uncounted:
+        text = f"{uncounted} tournaments of an older release are not counted: rage-admin rerate --repair"
+        return Finding("ratings", State.ILL, text)
+    return Finding("ratings", State.WELL, f"pools: {count}; `rage-admin rerate` computes all again")
 
 
 def _unmade(settings: Settings) -> bool:

@@ -97,7 +97,7 @@ def refit(arena: Arena, rules_key: str, players: int) -> bool:
     if asked is None:
         return False
     try:
-        with arena.read() as db:
+        with arena.read(steady=True) as db:
             found = list(_fits(db, rules_key, players))
     except BaseException:
         with arena.work() as work:
