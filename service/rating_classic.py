@@ -5,7 +5,7 @@ round in a fixed order, never patched: the same results give the same numbers wh
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 
 import numpy as np
@@ -16,9 +16,14 @@ from service.tally import Game, Player, Tally
 START, K = 1500.0, 32.0
 
 
-def replay(rounds: Iterable[Sequence[Game]]) -> dict[Player, float]:
-    """Everybody's rating after the rounds; all changes of a round start from the ratings before it."""
-    ratings: defaultdict[Player, float] = defaultdict(lambda: START)
+def replay(
+    rounds: Iterable[Sequence[Game]], before: Mapping[Player, float] | None = None
+) -> dict[Player, float]:
+    """Everybody's rating after the rounds; all changes of a round start from the ratings before it.
+
+    `before`: ratings to start with instead of 1500.
+    """
+    ratings: defaultdict[Player, float] = defaultdict(lambda: START, before or {})
     for games in rounds:
         changes: defaultdict[Player, list[float]] = defaultdict(list)
         for game in games:
