@@ -162,3 +162,10 @@ def test_the_application_reads_its_settings_from_the_environment(
     app: Flask = create_app()
     assert app.extensions["arena"].settings.data_dir == tmp_path
     assert 4096 < app.config["MAX_CONTENT_LENGTH"] < 1 << 20
+
+
+def test_what_a_rating_means_is_told(http: FlaskClient) -> None:
+    page = http.get("/docs/ratings")
+    assert page.status_code == 200
+    assert "until it has played 10 deals" in page.text and "within 60 Elo" in page.text
+    assert all(f"?model={name}" in page.text for name in ("elo", "elo_classic", "points"))

@@ -235,6 +235,75 @@ def test_a_bots_ratings_are_kept(cup: dict[str, Any], http: FlaskClient) -> None
     assert point["low"] < point["rating"] < point["high"]
 
 
+def test_rankings_can_be_chosen_from_paged_and_anchored(cup: dict[str, Any], http: FlaskClient) -> None:
+    (pool,) = http.get("/api/v1/rankings/pools").get_json()["items"]
+    base, first = f"/api/v1/rankings?rules={pool['rules']}&players=4", cup["entrants"][0]
+
+    def told(query: str) -> dict[str, Any]:
+        answer: dict[str, Any] = http.get(f"{base}&{query}").get_json()
+        return answer
+
+    whole = told("")["items"]
+    assert [each["bot"] for each in told(f"name={first['name'].upper()}")["items"]] == [first["name"]]
+    assert (
+        told("owner=nobody")["items"]
+        == told("house=true")["items"]
+        == told("provisional=false")["items"]
+        == []
+    )
+    assert told("provisional=true&house=false")["items"] == whole
+    pages, cursor = [], ""
+    while cursor is not None:
+        page = told(f"limit=3{cursor and '&cursor=' + cursor}")
+        pages.append(page["items"])
+        cursor = page["next"]
+    assert [each for page in pages for each in page] == whole and len(pages) == 2
+    anchored = {each["bot_id"]: each for each in told(f"anchor={first['bot_id']}")["items"]}
+    fixed = anchored[first["bot_id"]]
+    assert (fixed["rating"], fixed["low"], fixed["high"]) == (1500, 1500, 1500)
+    shift = {round(anchored[each["bot_id"]]["rating"] - each["rating"], 1) for each in whole}
+    assert max(shift) - min(shift) < 0.11
+    wrong = told(f"anchor={first['bot_id']}&at=2031-01-01T00:00:00Z")
+    assert "newest" in wrong["errors"]["anchor"][0]
+
+
+def test_rankings_come_by_each_model_and_as_a_table(cup: dict[str, Any], http: FlaskClient) -> None:
+    (pool,) = http.get("/api/v1/rankings/pools").get_json()["items"]
+    base = f"/api/v1/rankings?rules={pool['rules']}&players=4"
+    points, classic = (http.get(f"{base}&model={name}").get_json() for name in ("points", "elo_classic"))
+    assert (points["unit"], points["model_version"]) == ("points a match", 1)
+    assert abs(sum(each["rating"] for each in points["items"])) < 0.05
+    assert sum(each["rating"] for each in classic["items"]) == pytest.approx(6000, abs=0.05)
+    assert {each["low"] for each in classic["items"]} == {None}
+    told = http.get(f"{base}&format=csv")
+    assert told.headers["Content-Type"] == "text/csv; charset=utf-8"
+    lines = told.text.splitlines()
+    assert lines[0].startswith("place,bot_id,bot,version,owner,house,rating,low,high,rank_range")
+    assert len(lines) == 5
+    assert "elo_classic" in http.get(f"{base}&model=glicko").get_json()["errors"]["model"][0]
+
+
+def test_two_bots_are_compared(cup: dict[str, Any], http: FlaskClient) -> None:
+    (pool,) = http.get("/api/v1/rankings/pools").get_json()["items"]
+    base = f"/api/v1/rankings/compare?rules={pool['rules']}"
+    a, b = (each["bot_id"] for each in cup["entrants"][:2])
+    told, turned = (
+        http.get(f"{base}&a={one}&b={other}").get_json() for one, other in ((a, f"{b}:1"), (b, a))
+    )
+    assert (
+        told["difference"]
+        == -turned["difference"]
+        == pytest.approx(told["a"]["rating"] - told["b"]["rating"], abs=0.011)
+    )
+    assert told["low"] < told["difference"] < told["high"]
+    assert told["p_better"] + turned["p_better"] == pytest.approx(1)
+    assert told["matches"] == 8 and told["score"] + turned["score"] == 1
+    assert http.get(f"{base}&a={a}&b={a}").status_code == 422
+    assert "a" in http.get(f"{base}&b={a}").get_json()["errors"]
+    for query in (f"a=bot_unknown&b={a}", f"a={a}:9&b={b}", f"a={a}&b={b}&players=9"):
+        assert http.get(f"{base}&{query}").status_code == 404, query
+
+
 @pytest.mark.parametrize(
     "path",
     [

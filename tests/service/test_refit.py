@@ -2,16 +2,173 @@
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event, func, select, update
+from sqlalchemy import event, select, update
 
-from service import bots, counts, leases, rankings, refit, stages, tables, tournaments
+from service import counts, leases, rankings, refit, rerate, tables, tournaments
 from service.accounts import Account
 from service.leases import Assignment
 from service.rating_models import MODELS
 from service.work import Arena
-from tests.service.conftest import played as played_here  # type: ignore[import-not-found]
+
+QUICK = {"preset": "fundex", "hand_sizes": [1]}
+RESULTS = (tables.rating, tables.estimate, tables.snapshot, tables.counted, tables.fault, tables.seat)
+
+
+@pytest.fixture
+def cups(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]) -> list[str]:
+    """Two tournaments of one pool, under way at once: 15 matches in 5 deals."""
+    ready, told = ready_bots(4), {"players": 3, "deals": 1, "rules": QUICK}
+    return [
+        tournaments.create(arena, author, {**told, "name": name, "entrants": entrants}).id
+        for name, entrants in (("One", ready), ("Two", ready[1:]))
+    ]
+
+
+def claimed(arena: Arena) -> list[Assignment]:
+    return list(iter(lambda: leases.claim(arena, "w"), None))
+
+
+def pool(arena: Arena) -> Any:
+    with arena.read() as db:
+        return db.execute(select(tables.pool)).one()
+
+
+def newest(arena: Arena) -> dict[str, str]:
+    """By model: all that the newest snapshot says, as text."""
+    row, told = pool(arena), {}
+    same = ("model_version", "parameters", "matches", "deals", "tournaments", "last_deal", "digest", "body")
+    with arena.read() as db:
+        for model in MODELS:
+            found = db.execute(refit.newest(row.rules_key, row.players, model)).one()
+            told[model] = json.dumps([getattr(found, name) for name in same])
+    return told
+
+
+def undo(arena: Arena) -> None:
+    """As if nothing had been played yet."""
+    with arena.work() as work:
+        for table in RESULTS:
+            work.db.execute(table.delete())
+        work.db.execute(update(tables.match).values(status="planned", lease_token=None, lease_until=None))
+        work.db.execute(update(tables.tournament).values(status="running", finished_at=None))
+
+
+@pytest.mark.timeout(400)
+def test_twenty_orders_with_results_given_in_twice_give_the_same_bytes(
+    arena: Arena, cups: list[str], finish: Callable[..., Any], clock: Any
+) -> None:
+    expected: dict[str, str] = {}
+    for order in range(20):
+        dice, held = random.Random(order), claimed(arena)
+        assert len(held) == 15
+        dice.shuffle(held)
+        for at, each in enumerate(held):
+            clock.turn(0.5)
+            assert finish(arena, each)[0]
+            if dice.random() < 0.1:
+                assert not finish(arena, dice.choice(held[: at + 1]))[0], "it counts once"
+            if dice.random() < 0.1:
+                refit.refit(arena, pool(arena).rules_key, 3)
+        clock.turn(5)
+        for cup in cups:
+            assert tournaments.tournament(arena, cup).status == "finished"
+            refit.settle(arena, cup)
+        found = newest(arena)
+        expected = expected or found
+        assert found == expected, f"order {order}"
+        if order < 19:
+            undo(arena)
+    assert rerate.rerate(arena).wrong == []
+
+
+def test_one_desk_at_a_time_fits_a_pool(
+    arena: Arena, cups: list[str], play_all: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play_all(arena)
+    rules, seen, model = pool(arena).rules_key, list[bool](), MODELS["elo"]
+
+    def meanwhile(results: Any) -> Any:
+        seen.append(refit.refit(arena, rules, 3))
+        return model.rate(results)
+
+    monkeypatch.setitem(MODELS, "elo", replace(model, rate=meanwhile))
+    assert refit.refit(arena, rules, 3) is True
+    assert seen == [False], "the other desk leaves it to the first"
+    assert refit.refit(arena, rules, 3) is False, "nothing new"
+
+
+def test_what_a_dead_desk_held_is_fitted_when_its_lease_is_over(
+    arena: Arena, cups: list[str], play_all: Any, clock: Any
+) -> None:
+    play_all(arena)
+    rules = pool(arena).rules_key
+    assert refit._take(arena, rules, 3, "dead") is not None
+    assert refit.settle_running(arena) == 0
+    clock.turn(refit.LEASE.total_seconds() + 1)
+    assert refit.settle_running(arena) == 1
+    with arena.work() as work:
+        assert not refit._let_go(work, rules, 3, "dead")
+
+
+def test_a_lost_message_of_the_end_is_made_up_for(arena: Arena, cups: list[str], play_all: Any) -> None:
+    play_all(arena)
+    assert pool(arena).asked_at is not None, "the end asked for it, whatever becomes of the message"
+    assert refit.settle_running(arena) == 1
+    assert (pool(arena).asked_at, refit.settle_running(arena)) == (None, 0)
+
+
+def test_snapshots_between_are_let_go_after_a_day_those_after_a_tournament_stay(
+    arena: Arena, cups: list[str], play_all: Any, clock: Any, finish: Callable[..., Any]
+) -> None:
+    held = claimed(arena)
+    for each in held[:10]:
+        finish(arena, each)
+    assert refit.settle(arena, cups[0])
+    for each in held[10:]:
+        finish(arena, each)
+    refit.settle(arena, cups[1])
+    clock.turn(timedelta(days=2).total_seconds())
+    with arena.work() as work:
+        counts.ask(work, pool(arena).rules_key, 3)
+        work.db.execute(update(tables.bot).values(retired_at=work.now))
+    assert refit.settle_running(arena) == 1
+    with arena.read() as db:
+        rows = db.execute(select(tables.snapshot).where(tables.snapshot.c.model == "elo")).all()
+    assert [row.final for row in rows].count(False) == 1, "the newest, which is after no tournament"
+    assert all(row.tournaments for row in rows if row.final)
+
+
+def test_what_is_asked_of_the_rankings_touches_no_results(
+    arena: Arena, cups: list[str], play_all: Any, queries: list[str]
+) -> None:
+    play_all(arena)
+    refit.settle(arena, cups[0])
+    rules = pool(arena).rules_key
+    queries.clear()
+    for model in MODELS:
+        assert len(rankings.rankings(arena, rules=rules, players=3, model=model).items) == 4
+    asked = [query for query in queries if query.startswith("SELECT")]
+    assert len(asked) == 3 * len(MODELS)
+    named = " ".join(asked)
+    assert not any(
+        f"FROM {table}" in named or f"JOIN {table}" in named for table in ("match", "seat", "counted")
+    )
+
+
+@pytest.fixture
+def queries(arena: Arena) -> Iterator[list[str]]:
+    """What is said to the database from now on."""
+    said: list[str] = []
+
+    def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+        said.append(statement)
+
+    event.listen(arena.database, "before_cursor_execute", note)
+    yield said
+    event.remove(arena.database, "before_cursor_execute", note)
