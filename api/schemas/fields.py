@@ -13,6 +13,7 @@ from werkzeug.datastructures import FileStorage
 
 RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.IGNORECASE)
 EXAMPLE_TIME = "2030-12-01T18:00:00Z"
+LARGEST = 1e300  # what a float can hold and more than anybody means
 BOUND = 2**31 - 1  # ids of rows and counts stay within what every database can compare
 
 
@@ -80,14 +81,9 @@ class Number(fields.Float):
         super().__init__(validate=validate.Range(low, high, error=self.wrong), **options)
 
     def _validated(self, value: Any) -> float:
-        if type(value) not in (int, float) or not low_enough(value):
+        if type(value) not in (int, float) or not abs(value) < LARGEST:
             raise ma.ValidationError(self.wrong)
         return float(value)
-
-
-def low_enough(value: float) -> bool:
-    """Whether it is a number that a float can hold."""
-    return abs(value) < 1e300
 
 
 class Switch(fields.Boolean):
@@ -108,17 +104,6 @@ class Switch(fields.Boolean):
         if not isinstance(value, bool):
             raise self.make_error("invalid")
         return value
-
-
-class QuerySwitch(fields.Boolean):
-    """`true` or `false` as words in a query."""
-
-    default_error_messages = {"invalid": "must be true or false"}  # noqa: RUF012
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
-        if value not in ("true", "false"):
-            raise self.make_error("invalid")
-        return bool(value == "true")
 
 
 class Choices(fields.List):  # type: ignore[type-arg]

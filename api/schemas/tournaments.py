@@ -10,7 +10,6 @@ from api.schemas.fields import (
     Answer,
     Moment,
     PageQuery,
-    QuerySwitch,
     Schema,
     Start,
     Switch,
@@ -200,7 +199,8 @@ class FormatQuery(Schema):
 class DryRunQuery(Schema):
     """Whether to make it, or only to plan it."""
 
-    dry_run = QuerySwitch(
+    dry_run = Switch(
+        in_form=True,
         load_default=False,
         metadata={"description": "true: only plan it; nothing is made", "example": False},
     )
