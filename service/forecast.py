@@ -20,7 +20,7 @@ Q = log(10) / 400  # Elo -> log odds
 PRIOR = 1 / (Q * 200) ** 2
 Z = 1.96  # 95 %
 CANCELLED = {2: 0.70, 3: 0.78}  # variance with duplicate deals, as a share; 3 lies between what was measured
-LARGER = 0.86  # the same at larger tables
+LARGER = 0.83  # the same at larger tables
 
 
 @dataclass(frozen=True, slots=True)
