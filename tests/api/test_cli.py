@@ -220,6 +220,13 @@ def test_matches_records_faults_and_rankings_are_shown(
     assert "provisional" in run("rankings").output
     assert json.loads(run("rankings", "--json").stdout)["matches"] == 4
     assert "no rated matches yet" in run("rankings", "--players", "9").output
+    assert run("rankings", "--csv").stdout.startswith("place,bot_id,bot,version,owner")
+    run("rankings", "--csv", "--json", status=2)
+    told = run("rankings", "compare", four[0], f"{four[1]}:1").output
+    assert "difference" in told and "is better with probability" in told and "4 matches together" in told
+    points = run("rankings", "compare", four[0], four[1], "--model", "points", "--json").stdout
+    assert json.loads(points)["unit"] == "points a match"
+    run("rankings", "compare", four[0], four[0], status=1)
     file = home / "game.json"
     file.write_text(run("match", "record", match).stdout)
     assert run("verify", str(file)).output == "verified\n"
