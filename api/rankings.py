@@ -10,8 +10,8 @@ from api.context import arena
 from api.rows import table, whole_list
 from api.schemas.fields import page_of
 from api.schemas.rankings import (
-    ComparisonAnswer,
-    ComparisonQuery,
+    DifferenceAnswer,
+    DifferenceQuery,
     PoolAnswer,
     RankedAnswer,
     RankingAnswer,
@@ -44,7 +44,7 @@ def pools() -> dict[str, Any]:
     return whole_list(verbs.pools(arena()))
 
 
-@blp.get("/rankings/compare", ComparisonAnswer, query=ComparisonQuery, cached=True)
+@blp.get("/rankings/compare", DifferenceAnswer, query=DifferenceQuery, cached=True)
 def compare(query: dict[str, Any]) -> Differences:
     """Whether one bot is better than another, and how sure that is
 

@@ -84,7 +84,7 @@ class RankingQuery(SnapshotQuery, PageQuery, FormatQuery):
     )
 
 
-class ComparisonQuery(PoolQuery):
+class DifferenceQuery(PoolQuery):
     """Which two."""
 
     a = side("the one", required=True)
@@ -142,7 +142,7 @@ class SideAnswer(Answer):
     rating = number("in the model's unit", 1532.5)
 
 
-class ComparisonAnswer(Answer):
+class DifferenceAnswer(Answer):
     """Whether one bot is better than another. Their own intervals do not tell: these numbers do."""
 
     rules = text("the rule set", "fundex")
