@@ -13,6 +13,7 @@ from api.schemas.tournaments import NewTournament
 from engine.rules import PRESETS
 from service import bots, tournaments
 from service.accounts import Account
+from service.formats import FORMATS
 from service.tournaments import Tournament
 from service.work import Arena
 
@@ -21,9 +22,10 @@ ACTS: Mapping[str, Callable[[Arena, Account, str], Tournament]] = {
     "start": tournaments.start,
     "pause": tournaments.pause,
     "resume": tournaments.resume,
+    "stop": tournaments.stop,
     "cancel": tournaments.cancel,
 }
-NUMBERS = ("players", "deals", "meetings")
+NUMBERS = ("players", "deals", "meetings", "stages")
 WHENS = ("now", "manual", "at")
 
 
@@ -42,9 +44,9 @@ def create_tournament() -> Response:
     return forms.answer(_created, _new, typed)
 
 
-@blp.post("/tournaments/<id:tournament_id>/<any(start, pause, resume, cancel):act>")
+@blp.post("/tournaments/<id:tournament_id>/<any(start, pause, resume, stop, cancel):act>")
 def run_tournament(tournament_id: str, act: str) -> Response:
-    """Start, pause, resume or cancel."""
+    """Start, pause, resume, stop or cancel."""
     ACTS[act](arena(), account(), tournament_id)
     return forms.go(url_for("pages.tournament", tournament_id=tournament_id))
 
@@ -59,6 +61,7 @@ def wanted() -> dict[str, Any]:
     told = request.form
     values: dict[str, Any] = {"name": told.get("name", ""), "entrants": told.getlist("entrants")}
     values |= {name: _whole(told[name]) for name in NUMBERS if told.get(name)}
+    values |= {name: told[name] for name in ("format", "challenger") if told.get(name)}
     values["duplicate"] = "duplicate" in told
     values["rules"] = {"preset": told.get("preset", "fundex")}
     values["rules"] |= {"secret_bids": True} if "secret_bids" in told else {}
@@ -85,4 +88,5 @@ def _instant(text: str) -> str:
 def _new(form: Form) -> str:
     ready = bots.bots(arena(), account(), status="ready", limit=CHOICES).items
     ready.sort(key=lambda bot: (bot.owner_id != account().id, not bot.house, bot.name.casefold()))
-    return render_template("tournament-new.html", form=form, bots=ready, presets=list(PRESETS.values()))
+    shown = {"bots": ready, "presets": list(PRESETS.values()), "formats": list(FORMATS)}
+    return render_template("tournament-new.html", form=form, **shown)

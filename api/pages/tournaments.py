@@ -10,7 +10,7 @@ from api.pages import heat
 from api.pages.site import blp
 from api.tournaments import added_up
 from service import folds, matches, tournaments
-from service.stages import OVER
+from service.stages import LIVE, OVER
 from service.tournaments import STATUSES, Tournament
 
 ONE = "/tournaments/<id:tournament_id>"
@@ -19,6 +19,7 @@ LINES = 100  # of standings, unless all are asked for
 CROSSED = 24  # entrants a crosstable on a page may have
 LATEST = 8
 POSSIBLE = {
+    "draft": ("start", "cancel"),
     "scheduled": ("start", "cancel"),
     "running": ("pause", "cancel"),
     "paused": ("resume", "cancel"),
@@ -29,14 +30,16 @@ POSSIBLE = {
 def tournament_list() -> str:
     """Tournaments, newest first."""
     status = request.args.get("status") if request.args.get("status") in STATUSES else None
-    page = tournaments.tournaments(arena(), status=status, limit=LISTED, cursor=request.args.get("cursor"))
+    page = tournaments.tournaments(
+        arena(), status=status, limit=LISTED, cursor=request.args.get("cursor"), viewer=caller()
+    )
     return render_template("tournaments.html", page=page, status=status, statuses=STATUSES)
 
 
 @blp.get(ONE)
 def tournament(tournament_id: str) -> str:
     """One tournament; with `part=live` only what moves."""
-    shown = tournaments.tournament(arena(), tournament_id)
+    shown = tournaments.tournament(arena(), tournament_id, caller())
     live = request.args.get("part") == "live"
     facts = {**moving(shown, whole="all" in request.args), "acts": acts(shown)}
     return render_template("tournament-live.html" if live else "tournament.html", **facts)
@@ -51,7 +54,7 @@ def tournament_events(tournament_id: str) -> Response:
 @blp.get(f"{ONE}/matches")
 def schedule(tournament_id: str) -> str:
     """Its matches in the order of the schedule."""
-    shown = tournaments.tournament(arena(), tournament_id)
+    shown = tournaments.tournament(arena(), tournament_id, caller())
     status = request.args.get("status") if request.args.get("status") in matches.STATUSES else None
     page = matches.matches(
         arena(), tournament_id, status=status, limit=LISTED * 2, cursor=request.args.get("cursor")
@@ -63,7 +66,10 @@ def schedule(tournament_id: str) -> str:
 def acts(shown: Tournament) -> tuple[str, ...]:
     """What its organiser may do with it now."""
     who = caller()
-    return POSSIBLE.get(shown.status, ()) if who is not None and who.may_change(shown.owner_id) else ()
+    if who is None or not who.may_change(shown.owner_id):
+        return ()
+    stop = ("stop",) if shown.format == "ladder" and shown.status in LIVE else ()
+    return (*stop, *POSSIBLE.get(shown.status, ()))
 
 
 def moving(shown: Tournament, *, whole: bool = False) -> dict[str, Any]:
