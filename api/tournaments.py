@@ -126,7 +126,7 @@ def fairness(tournament_id: str) -> inquiry.Fairness:
 
 @blp.get(f"{ONE}/events", None, stream=True)
 def tournament_events(tournament_id: str) -> Response:
-    """Server-Sent Events: progress, results, status
+    """Server-Sent Events: results, who left, the stage, progress, status
 
     Resumes after `Last-Event-ID`, ends with the tournament; 204 when nothing is left to be told.
     """

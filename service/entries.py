@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 from service import lineup, names, stages
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound
+from service.formats import FORMATS
 from service.reading import MOST_ENTRANTS, Wrong
 from service.stages import OPEN, OVER, WAITING
 from service.tables import bot, entrant, match, version
@@ -132,9 +133,13 @@ def _refusal(
 
 
 def _seen(work: Work, caller: Account, tournament_id: str) -> "Row[Any]":
-    """The tournament's row, locked; drafts are nobody else's."""
+    """The tournament's row, locked; drafts are nobody else's, and comparisons are no tournaments."""
     row = work.db.execute(select(rows).where(rows.c.id == tournament_id).with_for_update()).first()
-    if row is None or (row.status == "draft" and not caller.may_change(row.owner_id)):
+    if (
+        row is None
+        or row.format not in FORMATS
+        or (row.status == "draft" and not caller.may_change(row.owner_id))
+    ):
         raise NotFound(f"no tournament {tournament_id}")
     return row
 

@@ -93,7 +93,7 @@ def advance_due(arena: Arena) -> int:
     """Carry on with every tournament that waits for it; how many times that was."""
     with arena.read() as db:
         found = db.scalars(select(rows.c.id).where(rows.c.status.in_(LIVE))).all()
-    return sum(_guarded(arena, advance, each) for each in found for _ in range(PORTIONS))
+    return sum(_some(arena, each) for each in found)
 
 
 def end(work: Work, tournament_id: str, status: str, reason: str | None = None) -> None:
@@ -239,6 +239,13 @@ def _fillers(work: Work, tournament_id: str, count: int) -> list[int]:
         work.db.execute(insert(entrant).values(**row, version_id=ready[chosen]))
         fillers.append(number)
     return fillers
+
+
+def _some(arena: Arena, tournament_id: str) -> int:
+    done = 0
+    while done < PORTIONS and _guarded(arena, advance, tournament_id):
+        done += 1
+    return done
 
 
 def _guarded(arena: Arena, act: Any, tournament_id: str) -> bool:
