@@ -30,7 +30,8 @@ from service.work import Arena, Work
 log = structlog.get_logger(__name__)
 REFIT_EVERY = timedelta(seconds=5)
 REST = 10  # a desk rates for no more than one part in so many of its time
-LEASE = timedelta(seconds=120)
+LONGEST = timedelta(seconds=60)  # between two fits, however long one takes
+LEASE = timedelta(seconds=600)
 KEPT = timedelta(days=1)  # snapshots of tournaments under way
 
 
@@ -141,7 +142,7 @@ def newest(rules_key: str, players: int, model: str) -> Any:
 
 
 def _due(arena: Arena, row: "Row[Any]") -> bool:
-    wait = max(REFIT_EVERY, REST * timedelta(milliseconds=row.took_ms))
+    wait = max(REFIT_EVERY, min(REST * timedelta(milliseconds=row.took_ms), LONGEST))
     return row.fitted_at is None or arena.clock() - row.fitted_at >= wait
 
 
