@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Q = log(10) / 400  # Elo -> log odds
 PRIOR = 1 / (Q * 200) ** 2
 Z = 1.96  # 95 %
-CANCELLED = {2: 0.70, 3: 0.78}  # variance with duplicate deals, as a share; 3 lies between what was measured
+CANCELLED = {2: 0.66, 3: 0.75}  # variance with duplicate deals, as a share; 3 lies between what was measured
 LARGER = 0.83  # the same at larger tables
 
 
