@@ -37,7 +37,8 @@ def test_migrating_keeps_what_was_written_before(tmp_path: Path, database_url: s
         for statement in (
             "INSERT INTO account VALUES ('acc', 'ada', 'ada', 'author', 1)",
             "INSERT INTO bot VALUES ('bot', 'acc', 'spy', 'spy', '', false, false, 1, NULL)",
-            "INSERT INTO version (id, bot_id, number, kind, filename, sha256, size, code, status, created_at) "
+            "INSERT INTO version "
+            "(id, bot_id, number, kind, filename, sha256, size, code, status, created_at) "
             "VALUES ('bot:1', 'bot', 1, 'py', 'bot.py', '', 0, '', 'ready', 1)",
             "INSERT INTO snapshot (id, rules_key, players, model, matches, body, created_at) "
             "VALUES (1, 'fundex', 4, 'elo-1', 8, '[]', 1)",
