@@ -7,7 +7,7 @@ be called twice, at once, or never: `reap` calls for every tournament that shoul
 Locks: a tournament's row first, then its matches. Whoever holds a match (`leases`) never waits for a row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -168,8 +168,7 @@ def _begin(
 
 
 def _write(work: Work, row: "Row[Any]", field: Field, planned: Stage) -> None:
-    """The stage's row and its matches."""
-    rules = RuleSet.parse(row.rules, row.players)
+    """The stage's row and its matches; house bots fill what seats are empty."""
     wanted = [_missing(order, field) for order in planned.tables]
     fillers = _fillers(work, row.id, max(wanted, default=0))
     if len(fillers) < max(wanted, default=0):
@@ -177,26 +176,11 @@ def _write(work: Work, row: "Row[Any]", field: Field, planned: Stage) -> None:
         end(work, row.id, "cancelled", f"{reason}, and no house bot was ready to fill a seat")
         return
     orders = [order + tuple(fillers[:more]) for order, more in zip(planned.tables, wanted, strict=True)]
-    seated = schedule.pairings(
-        orders, duplicate=row.duplicate, first=row.groups, teams=rules.teams.seats if rules.teams else ()
-    )
     rated = [not more and len(order) == field.size for order, more in zip(orders, wanted, strict=True)]
     told = {"tournament_id": row.id, "number": row.stage + 1, "kind": planned.kind}
     listed = {"tables": planned.tables, "byes": planned.byes, "first_group": row.groups}
     work.db.execute(insert(stage_rows).values(**told, **listed, planned_at=work.now))
-    matches = [
-        {
-            "tournament_id": row.id,
-            "number": number,
-            "deal_group": pairing.group,
-            "rotation": pairing.rotation,
-            "stage": row.stage + 1,
-            "entrants": pairing.entrants,
-            "rated": rated[pairing.group - row.groups],
-            "status": "planned",
-        }
-        for number, pairing in enumerate(seated, row.written)
-    ]
+    matches = list(_matches(row, orders, rated))
     if matches:
         work.db.execute(insert(match), matches)
     written = row.written + len(matches)
@@ -207,6 +191,25 @@ def _write(work: Work, row: "Row[Any]", field: Field, planned: Stage) -> None:
     for bell in range(min(DOORBELLS, len(matches))):
         work.send(Job(PLAY, (bell,)))
     log.info("stage_planned", tournament=row.id, stage=row.stage + 1, matches=len(matches))
+
+
+def _matches(row: "Row[Any]", orders: Sequence[Order], rated: Sequence[bool]) -> Iterator[dict[str, Any]]:
+    """The rows of the matches of these deal groups."""
+    teams = RuleSet.parse(row.rules, row.players).teams
+    pairings = schedule.pairings(
+        orders, duplicate=row.duplicate, first=row.groups, teams=teams.seats if teams else ()
+    )
+    for number, pairing in enumerate(pairings, row.written):
+        yield {
+            "tournament_id": row.id,
+            "number": number,
+            "deal_group": pairing.group,
+            "rotation": pairing.rotation,
+            "stage": row.stage + 1,
+            "entrants": pairing.entrants,
+            "rated": rated[pairing.group - row.groups],
+            "status": "planned",
+        }
 
 
 def _expected(row: "Row[Any]", field: Field, written: int) -> int:
