@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import update
+import yaml
+from sqlalchemy import text, update
 
 from service import health, leases, presence, reap, tables, tournaments
 from service.jobs import CHECK, PLAY, InlineQueue, Job
 from service.settings import Settings
 from service.work import Arena
+
+KEDA = Path(__file__).parents[2] / "k8s/components/keda/scaled-object.yaml"
 
 
 class Deaf(InlineQueue):
@@ -103,3 +106,25 @@ def test_a_database_that_was_never_made_is_refused(tmp_path: Path) -> None:
 
 def test_a_database_of_the_right_schema_will_do(arena: Arena) -> None:
     assert health.refusing(arena) is None
+
+
+def test_the_clusters_autoscaler_counts_the_matches_to_play(
+    arena: Arena, author: Any, ready_bots: Any, finish: Any
+) -> None:
+    (scaled, _) = yaml.safe_load_all(KEDA.read_text())
+    (trigger,) = scaled["spec"]["triggers"]
+
+    def counted() -> int:
+        with arena.read() as db:
+            return int(db.scalar(text(trigger["metadata"]["query"])))
+
+    assert counted() == 0
+    spec = {"name": "Cup", "players": 2, "deals": 2, "entrants": ready_bots(3)}
+    made = tournaments.create(arena, author, spec)
+    total = made.progress.total
+    assert counted() == total
+    held = leases.claim(arena, "w")
+    assert held is not None
+    assert counted() == total, "what is being played keeps its worker"
+    finish(arena, held)
+    assert counted() == total - 1
