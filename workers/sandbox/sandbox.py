@@ -5,7 +5,7 @@ import os
 import select
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -212,7 +212,8 @@ class Sandbox:
         with _stopped(
             self.launch(BotCode("self-test.py", "py", SELF_TEST), Limits(memory_mb=64), slot=0)
         ) as running:
-            os.write(running.stdin, HELLO)
+            with suppress(BrokenPipeError):  # it ended already, and its log says why
+                os.write(running.stdin, HELLO)
             if b'"ready"' not in _first_line(running.stdout, 10.0):
                 running.ended(1.0)
                 raise SandboxUnavailable(_diagnosis(_first_line(running.stderr, 0.1, whole=True)))
