@@ -108,13 +108,11 @@ def undisturbed(settings: Settings, backup: Path, tournament_id: str) -> dict[st
         return results(arena, tournament_id)
 
 
-class author:
-    """A bot's functions."""
-
-    def __new__(cls, arena: Arena, version_id: str) -> Any:
-        module = type(sys)("bot")
-        exec(bots.stored(arena, version_id).content, module.__dict__)  # the four above
-        return module
+def author(arena: Arena, version_id: str) -> Any:
+    """A bot's functions, made anew for every match."""
+    module = type(sys)("bot")
+    exec(bots.stored(arena, version_id).content, module.__dict__)  # one of the four above
+    return module
 
 
 def results(arena: Arena, tournament_id: str) -> dict[str, Any]:

