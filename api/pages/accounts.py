@@ -40,7 +40,11 @@ def mine() -> str:
     """One's own bots and tournaments, and what can be done."""
     who = account()
     own = bots.bots(arena(), who, owner=who.name, limit=200).items
-    cups = [each for each in tournaments.tournaments(arena(), limit=200).items if each.owner_id == who.id]
+    cups = [
+        each
+        for each in tournaments.tournaments(arena(), limit=200, viewer=who).items
+        if each.owner_id == who.id
+    ]
     return render_template("mine.html", bots=own, tournaments=cups)
 
 

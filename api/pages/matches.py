@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response, jsonify, render_template
 
-from api.context import arena
+from api.context import arena, caller
 from api.pages import plots
 from api.pages.site import blp
 from service import matches, replays, tournaments
@@ -19,7 +19,7 @@ MATCH = "/matches/<id:match_id>"
 def match(match_id: str) -> str:
     """The match, to be watched step by step."""
     shown = matches.match(arena(), match_id)
-    of = tournaments.tournament(arena(), shown.tournament_id)
+    of = tournaments.tournament(arena(), shown.tournament_id, caller())
     facts: dict[str, Any] = {"match": shown, "tournament": of}
     if shown.status == "done":
         tables = replays.same_deal(arena(), match_id)

@@ -9,9 +9,9 @@ from api.context import account, arena
 from api.pages import forms
 from api.pages.forms import Form
 from api.pages.site import blp
-from api.schemas.tournaments import NewTournament
+from api.schemas.tournaments import NewEntrant, NewTournament
 from engine.rules import PRESETS
-from service import bots, tournaments
+from service import bots, entries, tournaments
 from service.accounts import Account
 from service.formats import FORMATS
 from service.tournaments import Tournament
@@ -26,7 +26,7 @@ ACTS: Mapping[str, Callable[[Arena, Account, str], Tournament]] = {
     "cancel": tournaments.cancel,
 }
 NUMBERS = ("players", "deals", "meetings", "stages")
-WHENS = ("now", "manual", "at")
+TEXTS = ("seed", "challenger", "repeat")
 
 
 @blp.get("/tournaments/new")
@@ -48,6 +48,28 @@ def create_tournament() -> Response:
 def run_tournament(tournament_id: str, act: str) -> Response:
     """Start, pause, resume, stop or cancel."""
     ACTS[act](arena(), account(), tournament_id)
+    return _back(tournament_id)
+
+
+@blp.post("/tournaments/<id:tournament_id>/enter")
+def enter_bot(tournament_id: str) -> Response:
+    """Enter a bot of one's own, or as its organiser any."""
+    entries.enter(arena(), account(), tournament_id, forms.load(NewEntrant, _entrant())["entrant"])
+    return _back(tournament_id)
+
+
+@blp.post("/tournaments/<id:tournament_id>/withdraw")
+def withdraw_bot(tournament_id: str) -> Response:
+    """Take a bot of one's own out again."""
+    entries.withdraw(arena(), account(), tournament_id, forms.load(NewEntrant, _entrant())["entrant"])
+    return _back(tournament_id)
+
+
+def _entrant() -> dict[str, str]:
+    return {"entrant": request.form.get("entrant", "")}
+
+
+def _back(tournament_id: str) -> Response:
     return forms.go(url_for("pages.tournament", tournament_id=tournament_id))
 
 
@@ -60,18 +82,19 @@ def wanted() -> dict[str, Any]:
     """The body that the API would get for this form."""
     told = request.form
     values: dict[str, Any] = {"name": told.get("name", ""), "entrants": told.getlist("entrants")}
+    values["format"] = told.get("format", "round_robin")
     values |= {name: _whole(told[name]) for name in NUMBERS if told.get(name)}
-    values |= {name: told[name] for name in ("format", "challenger") if told.get(name)}
     values["duplicate"] = "duplicate" in told
     values["rules"] = {"preset": told.get("preset", "fundex")}
     values["rules"] |= {"secret_bids": True} if "secret_bids" in told else {}
-    if told.get("seed"):
-        values["seed"] = told["seed"]
+    values |= {name: told[name] for name in TEXTS if told.get(name)}
+    values |= {"same_owner": "apart"} if "apart" in told else {}
+    if "open" in told:
+        limit = {"limit": _whole(told["limit"])} if told.get("limit") else {}
+        values["entry"] = {"open": True, **limit}
     when = told.get("when", "now")
-    if when == "at":
-        values["start_at"] = _instant(told.get("start_at", ""))
-    elif when == "manual":
-        values["start_at"] = "manual"
+    if when != "now":
+        values["start_at"] = _instant(told.get("start_at", "")) if when == "at" else when
     return values
 
 
@@ -88,5 +111,5 @@ def _instant(text: str) -> str:
 def _new(form: Form) -> str:
     ready = bots.bots(arena(), account(), status="ready", limit=CHOICES).items
     ready.sort(key=lambda bot: (bot.owner_id != account().id, not bot.house, bot.name.casefold()))
-    shown = {"bots": ready, "presets": list(PRESETS.values()), "formats": list(FORMATS)}
-    return render_template("tournament-new.html", form=form, **shown)
+    choices = {"bots": ready, "presets": list(PRESETS.values()), "formats": list(FORMATS)}
+    return render_template("tournament-new.html", form=form, **choices)

@@ -8,9 +8,10 @@ from api import events
 from api.context import arena, caller
 from api.pages import heat
 from api.pages.site import blp
-from api.tournaments import added_up
-from service import folds, matches, tournaments
-from service.stages import LIVE, OVER
+from api.tournaments import added_up, fairness
+from service import bots, folds, matches, tournaments
+from service.bots import Bot
+from service.stages import LIVE, OVER, WAITING
 from service.tournaments import STATUSES, Tournament
 
 ONE = "/tournaments/<id:tournament_id>"
@@ -18,6 +19,7 @@ LISTED = 30
 LINES = 100  # of standings, unless all are asked for
 CROSSED = 24  # entrants a crosstable on a page may have
 LATEST = 8
+OFFERED = 200  # bots of one's own to choose from
 POSSIBLE = {
     "draft": ("start", "cancel"),
     "scheduled": ("start", "cancel"),
@@ -30,9 +32,8 @@ POSSIBLE = {
 def tournament_list() -> str:
     """Tournaments, newest first."""
     status = request.args.get("status") if request.args.get("status") in STATUSES else None
-    page = tournaments.tournaments(
-        arena(), status=status, limit=LISTED, cursor=request.args.get("cursor"), viewer=caller()
-    )
+    cursor = request.args.get("cursor")
+    page = tournaments.tournaments(arena(), status=status, limit=LISTED, cursor=cursor, viewer=caller())
     return render_template("tournaments.html", page=page, status=status, statuses=STATUSES)
 
 
@@ -41,7 +42,7 @@ def tournament(tournament_id: str) -> str:
     """One tournament; with `part=live` only what moves."""
     shown = tournaments.tournament(arena(), tournament_id, caller())
     live = request.args.get("part") == "live"
-    facts = {**moving(shown, whole="all" in request.args), "acts": acts(shown)}
+    facts = {**moving(shown, whole="all" in request.args), "acts": acts(shown), "enterable": enterable(shown)}
     return render_template("tournament-live.html" if live else "tournament.html", **facts)
 
 
@@ -70,6 +71,24 @@ def acts(shown: Tournament) -> tuple[str, ...]:
         return ()
     stop = ("stop",) if shown.format == "ladder" and shown.status in LIVE else ()
     return (*stop, *POSSIBLE.get(shown.status, ()))
+
+
+def enterable(shown: Tournament) -> list[Bot]:
+    """Bots of the reader's that may enter now."""
+    who, opening = caller(), shown.entry
+    late = opening.deadline is not None and opening.deadline <= arena().clock()
+    if who is None or not opening.open or late or shown.status not in WAITING:
+        return []
+    there = {each.bot_id for each in shown.entrants}
+    own = bots.bots(arena(), who, owner=who.name, status="ready", limit=OFFERED).items
+    return [each for each in own if each.id not in there]
+
+
+@blp.get(f"{ONE}/fairness")
+def fairness_report(tournament_id: str) -> str:
+    """Whether it was fair."""
+    shown = tournaments.tournament(arena(), tournament_id, caller())
+    return render_template("fairness.html", tournament=shown, report=fairness(tournament_id))
 
 
 def moving(shown: Tournament, *, whole: bool = False) -> dict[str, Any]:

@@ -147,6 +147,7 @@ PAGES: dict[str, Callable[[Site], str]] = {
     "tournaments": lambda site: "/tournaments",
     "tournament": lambda site: f"/tournaments/{site.cup}",
     "waiting": lambda site: f"/tournaments/{site.waiting}",
+    "fairness": lambda site: f"/tournaments/{site.cup}/fairness",
     "schedule": lambda site: f"/tournaments/{site.cup}/matches",
     "match": lambda site: f"/matches/{site.match()}#r2t3d2",
     "match-large": lambda site: f"/matches/{site.large}-0#r1t4d4",

@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from api.app import create_app
 from api.pages.site import FOR_EVER, POLICY, STATIC, tag
 from service import tournaments
+from service.formats import FORMATS
 from service.work import Arena
 
 HTML = {"Accept": "text/html"}
@@ -238,3 +239,54 @@ def test_registration_that_is_closed_is_closed_here_too(arena: Arena) -> None:
     answer = create_app(arena=closed).test_client().post("/register", data={"name": "eve"})
     assert answer.status_code == 409
     assert "operator" in answer.text
+
+
+def test_an_author_enters_a_bot_where_entry_is_open_and_withdraws_it(
+    http: FlaskClient, ada: Any, bob: Any, ready_bots: list[str], make_spec: Any, arena: Arena
+) -> None:
+    made = bob.post("/tournaments", make_spec([], start_at="manual", entry={"open": True})).get_json()
+    path = f"/tournaments/{made['id']}"
+    assert "Sign in</a> to enter" in http.get(path).text
+    sign_in(http, ada.token)
+    data = {"form_key": form_key(http), "entrant": ready_bots[0]}
+    assert f'value="{ready_bots[0]}"' in http.get(path).text
+    for act, left in (("enter", [ready_bots[0]]), ("withdraw", [])):
+        assert http.post(f"{path}/{act}", data=data).status_code == 303
+        assert [each.bot_id for each in tournaments.tournament(arena, made["id"]).entrants] == left
+    assert http.post(f"{path}/enter", data={**data, "entrant": ""}).status_code == 422
+
+
+def test_a_draft_is_its_organisers_alone(
+    http: FlaskClient, ada: Any, ready_bots: list[str], make_spec: Any
+) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots, start_at="draft", name="Hush")).get_json()
+    path = f"/tournaments/{made['id']}"
+    assert http.get(path).status_code == 404
+    assert "Hush" not in http.get("/tournaments").text
+    sign_in(http, ada.token)
+    for own in (path, "/tournaments", "/me"):
+        assert "Hush" in http.get(own).text
+
+
+def test_the_fairness_report_comes_with_the_end(
+    http: FlaskClient, ada: Any, cup: dict[str, Any], make_spec: Any
+) -> None:
+    page = http.get(f"/tournaments/{cup['id']}/fairness").text
+    report = http.get(f"/api/v1/tournaments/{cup['id']}/fairness").get_json()
+    assert page.count("<tr>") == 1 + len(report["checks"])
+    bots = [each["bot_id"] for each in cup["entrants"]]
+    later = ada.post("/tournaments", make_spec(bots, start_at="manual")).get_json()
+    assert http.get(f"/tournaments/{later['id']}/fairness", headers=HTML).status_code == 409
+
+
+def test_every_format_can_be_chosen(signed: FlaskClient, ready_bots: list[str], arena: Arena) -> None:
+    offered = signed.get("/tournaments/new").text.partition('id="f-format"')[2].partition("</select>")[0]
+    assert re.findall(r'<option value="(\w+)"', offered) == list(FORMATS)
+    for each in FORMATS:
+        more = {"challenger": ready_bots[0]} if each == "gauntlet" else {}
+        data = {"form_key": form_key(signed), "name": each, "entrants": ready_bots, "format": each,
+                "players": "4", "deals": "1", "duplicate": "1", "when": "manual", **more}  # fmt: skip
+        answer = signed.post("/tournaments/new", data=data)
+        assert answer.status_code == 303, re.findall(r'class="wrong".*', answer.text)
+        made = tournaments.tournament(arena, answer.headers["Location"].rpartition("/")[2])
+        assert made.format == each
