@@ -30,6 +30,9 @@ SCREENS: dict[str, dict[str, Any]] = {
 EXPECTED = ("Failed to load resource",)  # an answer of 4xx or 5xx; tests that want none look at answers
 
 
+expect.set_options(timeout=20_000)  # milliseconds; machines that test are busy
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--chaos", choices=("short", "long"), default="short", help="how long a storm is to last"
