@@ -1,16 +1,20 @@
 """A worker whose database goes away: the result waits on the disk, and counts once when it is back."""
 
+import json
+import logging
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from sqlalchemy import select, update
 
-from service import accounts, bots, incidents, leases, reap, tables, tournaments
+from service import accounts, bots, incidents, leases, log, reap, tables, tournaments
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.work import Arena
@@ -158,3 +162,37 @@ def test_everything_is_put_right_by_the_reaper_after_a_worker_vanished(shop: Wor
         time.sleep(0.3)
     playing.play_for_a_while(shop)
     assert states(shop).get("done", 0) >= 1
+
+
+def test_every_line_about_a_match_bears_its_id(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever gets a match's id from the API finds what the workers said of it."""
+
+    def broken(version_id: str) -> None:
+        raise RuntimeError("the disk is on fire")
+
+    monkeypatch.setattr(shop, "code", broken)
+    with lines_in_json():
+        playing.play_for_a_while(shop)
+    said = [json.loads(line) for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
+    (wrong,) = [line for line in said if line["event"] == "match_went_wrong"]
+    with shop.arena.read() as db:
+        tried = select(tables.match.c.tournament_id, tables.match.c.number).where(
+            tables.match.c.attempts == 1
+        )
+        (tournament, number) = db.execute(tried).one()
+    assert (wrong["match"], wrong["worker"]) == (f"{tournament}-{number}", shop.name)
+    assert "the disk is on fire" in wrong["exception"]
+
+
+@contextmanager
+def lines_in_json() -> Iterator[None]:
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    log.setup("info")
+    try:
+        yield
+    finally:
+        root.handlers[:], root.level = before
+        structlog.reset_defaults()
