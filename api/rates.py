@@ -8,24 +8,38 @@ from service.rates import Rates, place
 
 MINUTE, HOUR = 60, 3600
 REFUSALS = 30  # wrong tokens a minute from one address
+REGISTERING = ("accounts.register", "pages.register")
 
 
 def identify() -> None:
     """Before every request under /api/v1: who asks, and whether that is too often."""
-    address = place(request.remote_addr)
     try:
         g.account = bearer()
     except Unauthorized:
-        _take(f"refused:{address}", REFUSALS, MINUTE, "wrong tokens a minute")
+        count_wrong_token()
         raise
-    who, settings = g.account.id if g.account else address, arena().settings
+    count()
+    if g.account is None and request.method in READING and not arena().settings.public_read:
+        raise Unauthorized("Reading needs a token here: Authorization: Bearer TOKEN")
+
+
+def count() -> None:
+    """One more request of whoever asks, by a token or in a browser. Raises `TooMany`.
+
+    New accounts count by address whoever asks, or each could make the next with allowances of its own.
+    """
+    address, settings = place(request.remote_addr), arena().settings
+    who = g.account.id if g.account else address
     _take(f"all:{who}", settings.requests_per_minute, MINUTE, "requests a minute")
     if request.method not in READING:
         _take(f"writes:{who}", settings.writes_per_minute, MINUTE, "changes a minute")
-    if g.account is None and request.endpoint == "accounts.register":
+    if request.endpoint in REGISTERING and not (g.account and g.account.admin):
         _take(f"accounts:{address}", settings.accounts_per_hour, HOUR, "new accounts an hour")
-    if g.account is None and request.method in READING and not settings.public_read:
-        raise Unauthorized("Reading needs a token here: Authorization: Bearer TOKEN")
+
+
+def count_wrong_token() -> None:
+    """One more token from this address that is none. Raises `TooMany`."""
+    _take(f"refused:{place(request.remote_addr)}", REFUSALS, MINUTE, "wrong tokens a minute")
 
 
 def _take(name: str, most: int, seconds: int, what: str) -> None:

@@ -2,6 +2,7 @@
 
 from flask import Response, g, make_response, render_template, request, url_for
 
+from api import rates
 from api.context import account, arena
 from api.pages import forms, session
 from api.pages.forms import Form
@@ -55,6 +56,7 @@ def _signed_in() -> Response:
     try:
         _, key = sessions.begin(arena(), token)
     except Unauthorized as refusal:
+        rates.count_wrong_token()
         raise Invalid({"token": [str(refusal)]}) from None
     return session.give(forms.go(_next()), key)
 

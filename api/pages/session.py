@@ -5,21 +5,28 @@ from urllib.parse import urlsplit
 
 from flask import Response, g, request
 
+from api import rates
 from api.context import arena
 from service import sessions
 from service.errors import Forbidden
 
 COOKIE = "rage_session"
 FIELD = "form_key"
+FILES = ("pages.asset", "pages.favicon")  # not counted: each is asked for once and then kept
 OPEN_FORMS = ("pages.sign_in", "pages.register")  # may have been opened before another tab signed in
 
 
 def know() -> None:
-    """Before every page: who looks. A form that did not come from one of our pages is refused."""
+    """Before every page: who looks, and whether that is too often.
+
+    A form that did not come from one of our pages is refused.
+    """
     g.session_key = request.cookies.get(COOKIE)
     g.account = sessions.account_of(arena(), g.session_key) if g.session_key else None
     if g.account is None:
         g.session_key = None
+    if request.endpoint not in FILES:
+        rates.count()
     if request.method not in ("GET", "HEAD", "OPTIONS"):
         _check_origin()
         if g.account is not None and request.endpoint not in OPEN_FORMS:

@@ -12,7 +12,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from api.app import create_app
-from service import sessions, valkey
+from service import accounts, sessions, valkey
+from service.accounts import Role
 from service.errors import Unauthorized
 from service.rates import Rates, place
 from service.settings import Settings
@@ -139,6 +140,34 @@ def test_changes_accounts_and_wrong_tokens_have_limits_of_their_own(counting: An
     wrong = {"Authorization": "Bearer rage_wrong"}
     tried = [counting.http.get("/api/v1/rules", headers=wrong).status_code for _ in range(31)]
     assert tried == [401] * 30 + [429]
+
+
+def test_who_has_a_token_makes_no_more_accounts_than_a_stranger(counting: Any, arena: Arena) -> None:
+    names = [counting.post("/accounts", {"name": f"n {n}"}).status_code for n in range(3)]
+    assert names == [201, 201, 429]
+    with arena.work() as work:
+        _, token = accounts.create(work, name="boss", role=Role.ADMIN)
+    invited = replace(counting, token=token).post("/accounts", {"name": "invited"})
+    assert invited.status_code == 201, "an administrator invites whom they like"
+
+
+def test_pages_count_as_the_api_does(counting: Any) -> None:
+    http = counting.http
+    names = [http.post("/register", data={"name": f"n {n}"}).status_code for n in range(3)]
+    assert names == [201, 201, 429]
+    assert http.post("/api/v1/accounts", json={"name": "one more"}).status_code == 429
+    http.delete_cookie("rage_session")
+    counting.http.application.extensions["rates"]._clock.now += 60
+    assert [http.get("/docs/bots").status_code for _ in range(13)] == [200] * 12 + [429]
+    assert http.get("/favicon.ico").status_code == 200, "files that a browser keeps do not count"
+
+
+def test_wrong_tokens_have_a_limit_on_the_page_to_sign_in_too(counting: Any, arena: Arena) -> None:
+    app = create_app(arena=arena)
+    app.extensions["rates"] = counting.http.application.extensions["rates"]
+    tried = [app.test_client().post("/sign-in", data={"token": f"rage_{n}"}) for n in range(31)]
+    assert [answer.status_code for answer in tried] == [422] * 30 + [409]
+    assert "wrong tokens a minute" in tried[-1].text
 
 
 def test_without_redis_nobody_is_refused(tmp_path: Path) -> None:
