@@ -3,6 +3,7 @@
 import base64
 import binascii
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from service.tables import EPOCH, MICROSECOND
 
 T = TypeVar("T")
 MOST = 200
+UNFIT = re.compile("[\0\ud800-\udfff]")  # letters that no database takes
 
 
 class Micros(int):
@@ -65,7 +67,7 @@ def _is(part: object, kind: type) -> bool:
     if kind in (int, Micros):
         most = 1 << (62 if kind is Micros else 31)
         return isinstance(part, int) and not isinstance(part, bool) and abs(part) < most
-    return isinstance(part, kind) and "\0" not in str(part)
+    return isinstance(part, kind) and not UNFIT.search(str(part))
 
 
 def micros(moment: datetime) -> int:

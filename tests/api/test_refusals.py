@@ -136,6 +136,7 @@ def test_what_only_the_service_can_know_is_named_too(
         ("bots?limit=", "limit"),
         ("bots?cursor=nonsense", "cursor"),
         ("bots?cursor=W10", "cursor"),
+        ("bots?cursor=WzEsIlx1ZDgwMCJd", "cursor"),  # half of a surrogate pair
         ("bots?cursor=", "cursor"),
         ("bots?status=happy", "status"),
         ("bots?name=%00", "name"),
