@@ -26,7 +26,7 @@ def data_directory(directory: Path) -> None:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in ("run", "logs"):
-            (directory / name).mkdir(exist_ok=True)
+            (directory / name).mkdir(mode=0o700, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory) as file:
             file.write(b"rage")
     except OSError as error:

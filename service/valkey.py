@@ -38,7 +38,7 @@ def program(settings: Settings) -> Path:
 def arguments(settings: Settings) -> list[str]:
     """The command that starts the server; makes the directories it needs."""
     data = settings.data_dir / "valkey"
-    data.mkdir(parents=True, exist_ok=True)
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
     _private(settings.socket.parent)
     options = {
         "port": "0",

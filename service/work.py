@@ -1,8 +1,9 @@
 """One transaction, and the jobs that leave after its commit. The only place that commits."""
 
+import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -101,9 +102,17 @@ def engine(url: str, patience: float = PATIENT) -> Engine:
             pool_timeout=min(patience, 5.0),
         )
     made = create_engine(url, connect_args={"timeout": patience}, pool_size=10, max_overflow=100)
+    if made.url.database not in (None, "", ":memory:"):
+        event.listen(made, "do_connect", _own)
     event.listen(made, "connect", _tune)
     event.listen(made, "begin", _begin)
     return made
+
+
+def _own(_dialect: Any, _record: Any, where: Sequence[Any], _options: Any) -> None:
+    """A new file is for its owner's eyes only, whatever folder it is in; SQLite's further ones follow it."""
+    with suppress(OSError):  # it is there already, or SQLite says what is wrong
+        os.close(os.open(where[0], os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _tune(connection: sqlite3.Connection, _: Any) -> None:

@@ -52,3 +52,15 @@ def test_migrating_keeps_what_was_written_before(tmp_path: Path, database_url: s
         assert kept == [(1500, 1)]
         assert connection.scalar(select(tables.snapshot.c.model)) == "elo"
     database.dispose()
+
+
+def test_a_new_database_file_is_for_its_owner_alone_whatever_its_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path)})
+    tables.migrate(settings)
+    database = engine(settings.database_url)
+    with database.connect() as connection:
+        connection.execute(select(tables.account))
+        modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.glob("rage.sqlite3*")}
+    assert len(modes) == 3 and set(modes.values()) == {0o600}, "with the log beside it"
+    database.dispose()
