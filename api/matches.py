@@ -3,7 +3,7 @@
 from typing import Any
 
 from api.blueprint import Blueprint
-from api.context import arena
+from api.context import arena, caller
 from api.schemas.fields import page_of
 from api.schemas.matches import MatchAnswer, MatchQuery, RecordAnswer
 from service import matches as verbs
@@ -16,7 +16,7 @@ blp = Blueprint("matches", "Matches and their records")
 @blp.get("/tournaments/<id:tournament_id>/matches", page_of(MatchAnswer), query=MatchQuery)
 def list_matches(query: dict[str, Any], tournament_id: str) -> Page[Match]:
     """A tournament's matches in the order of its schedule"""
-    return verbs.matches(arena(), tournament_id, **query)
+    return verbs.matches(arena(), tournament_id, **query, viewer=caller())
 
 
 @blp.get("/matches/<id:match_id>", MatchAnswer, cached=True)

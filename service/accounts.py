@@ -53,6 +53,10 @@ class Account:
         """Whether everything is allowed."""
         return Scope.ADMIN in self.scopes
 
+    def may_organise(self, owner_id: str) -> bool:
+        """Whether a tournament of that owner's is this account's to run, by the token it came with."""
+        return self.may_change(owner_id) and Scope.ORGANISER in self.scopes
+
     def may_change(self, owner_id: str) -> bool:
         """Whether a thing of that owner's is this account's to change."""
         return self.admin or self.id == owner_id

@@ -66,9 +66,10 @@ def withdraw(arena: Arena, caller: Account, tournament_id: str, bot_id: str) -> 
         row, here = _seen(work, caller, tournament_id), _rows(work.db, tournament_id)
         mine = _mine(here, bot_id)
         owner = work.db.scalar(select(bot.c.owner_id).where(bot.c.id == bot_id)) or ""
-        if not caller.may_change(owner) and not (caller.may_change(row.owner_id) and row.status in WAITING):
+        organises = caller.may_organise(row.owner_id)
+        if not caller.may_change(owner) and not (organises and row.status in WAITING):
             reason = "only its author withdraws a bot; the organiser may disqualify it"
-            raise Forbidden(reason if caller.may_change(row.owner_id) else "this is another account's bot")
+            raise Forbidden(reason if organises else "this is another account's bot")
         if row.status in OVER:
             raise Conflict(f"the tournament is {row.status}")
         if row.status in WAITING:
@@ -163,7 +164,7 @@ def _still_in(here: "Sequence[Row[Any]]", entry: Entry) -> None:
 
 def _may_enter(work: Work, caller: Account, row: "Row[Any]", entry: Entry, count: int) -> None:
     owner = work.db.scalar(select(bot.c.owner_id).where(bot.c.id == entry.bot_id))
-    organises = caller.may_change(row.owner_id)
+    organises = caller.may_organise(row.owner_id)
     if row.status not in WAITING:
         raise Conflict(f"the tournament is {row.status}; bots enter before the start")
     if not organises and not row.entry_open:

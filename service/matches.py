@@ -104,16 +104,23 @@ class BotFault:
 
 
 def matches(
-    arena: Arena, tournament_id: str, *, limit: int = 50, cursor: str | None = None, status: str | None = None
+    arena: Arena,
+    tournament_id: str,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
+    status: str | None = None,
+    viewer: Account | None = None,
 ) -> Page[Match]:
-    """A tournament's matches in schedule order."""
+    """A tournament's matches in schedule order; a draft has none yet and is its owner's alone."""
     query = _select().where(rows.c.tournament_id == tournament_id).order_by(rows.c.number).limit(limit + 1)
     if (after := paging.read(cursor, int)) is not None:
         query = query.where(rows.c.number > after[0])
     if status is not None:
         query = query.where(rows.c.status == STATUSES[status])
     with arena.read() as db:
-        if not db.scalar(select(tournament_rows.c.id).where(tournament_rows.c.id == tournament_id)):
+        here = (tournament_rows.c.id == tournament_id, tournaments.shown(viewer))
+        if not db.scalar(select(tournament_rows.c.id).where(*here)):
             raise NotFound(f"no tournament {tournament_id}")
         found = db.execute(query).all()
         seats = _seats(db, tournament_id, found[:limit])

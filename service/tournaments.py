@@ -153,9 +153,7 @@ def tournaments(
     """Tournaments, newest first, without their entrants; of drafts the viewer's own."""
     key = (rows.c.created_at, rows.c.id)
     only = rows.c.id.not_in(select(comparison.c.tournament_id))  # those have a list of their own
-    query = (
-        _select().where(only, _shown(viewer)).order_by(*(column.desc() for column in key)).limit(limit + 1)
-    )
+    query = _select().where(only, shown(viewer)).order_by(*(column.desc() for column in key)).limit(limit + 1)
     if (after := paging.read(cursor, Micros, str)) is not None:
         query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
     if status is not None:
@@ -176,7 +174,7 @@ def tournaments(
 def tournament(arena: Arena, tournament_id: str, viewer: Account | None = None) -> Tournament:
     """One tournament with entrants and progress; a draft only for its owner."""
     with arena.read() as db:
-        row = db.execute(_select().where(rows.c.id == tournament_id, _shown(viewer))).first()
+        row = db.execute(_select().where(rows.c.id == tournament_id, shown(viewer))).first()
         if row is None:
             raise NotFound(f"no tournament {tournament_id}")
         progress = _progress(db, [row], arena.clock())[row.id]
@@ -297,7 +295,8 @@ def _begun(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
     return tournament(arena, tournament_id, caller)
 
 
-def _shown(viewer: Account | None) -> Any:
+def shown(viewer: Account | None) -> Any:
+    """Which tournaments somebody may see, as a condition: of drafts their own."""
     if viewer is not None and viewer.admin:
         return true()
     return or_(rows.c.status != "draft", rows.c.owner_id == (viewer.id if viewer else None))
@@ -323,7 +322,8 @@ def _hint(status: str) -> str:
 def _own(work: Work, caller: Account, tournament_id: str) -> "Row[Any]":
     query = select(rows).where(rows.c.id == tournament_id).with_for_update()
     found = work.db.execute(query).first()
-    if found is None:
+    mine = found is not None and caller.may_change(found.owner_id)
+    if found is None or found.format not in FORMATS or (found.status == "draft" and not mine):
         raise NotFound(f"no tournament {tournament_id}")
     if not caller.may_change(found.owner_id):
         raise Forbidden(f"{found.name} is another account's tournament")

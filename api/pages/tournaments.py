@@ -58,7 +58,12 @@ def schedule(tournament_id: str) -> str:
     shown = tournaments.tournament(arena(), tournament_id, caller())
     status = request.args.get("status") if request.args.get("status") in matches.STATUSES else None
     page = matches.matches(
-        arena(), tournament_id, status=status, limit=LISTED * 2, cursor=request.args.get("cursor")
+        arena(),
+        tournament_id,
+        status=status,
+        limit=LISTED * 2,
+        cursor=request.args.get("cursor"),
+        viewer=caller(),
     )
     states = list(matches.STATUSES)
     return render_template("schedule.html", tournament=shown, page=page, status=status, statuses=states)

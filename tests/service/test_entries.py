@@ -1,6 +1,7 @@
 """Who may enter, leave and change what: before the start, while it is played, and who gets points from it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,7 +22,7 @@ from service import (
     tables,
     tournaments,
 )
-from service.accounts import Account
+from service.accounts import Account, Scope
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.leases import Assignment
 from service.work import Arena
@@ -267,6 +268,12 @@ def test_a_draft_is_its_owners_alone(arena: Arena, author: Account, ready_bots: 
             tournaments.tournament(arena, made.id, viewer)
     with pytest.raises(NotFound):
         entries.enter(arena, bob, made.id, "bot_x")
+    for act in (tournaments.start, tournaments.pause, tournaments.cancel, tournaments.stop):
+        with pytest.raises(NotFound):
+            act(arena, bob, made.id)
+    with pytest.raises(NotFound):
+        matches.matches(arena, made.id, viewer=bob)
+    assert matches.matches(arena, made.id, viewer=author).items == []
     assert [each.id for each in tournaments.tournaments(arena, viewer=author).items] == [made.id]
     assert tournaments.edit(arena, author, made.id, {"start_at": "manual"}).status == "scheduled"
     assert tournaments.tournament(arena, made.id, bob).name == "Cup"
@@ -349,3 +356,18 @@ def test_a_ladder_goes_on_until_it_is_stopped(
     other = tournaments.create(arena, author, spec([each.bot_id for each in now.entrants]))
     with pytest.raises(Conflict, match="only a ladder"):
         tournaments.stop(arena, author, other.id)
+
+
+def test_a_token_for_bots_alone_organises_nothing(
+    arena: Arena, author: Account, ready_bots: Ready, bob: Account
+) -> None:
+    mine, other = ready_bots(2), ready_bot(arena, bob, "other")
+    made = tournaments.create(arena, author, spec(mine, players=2, start_at="manual"))
+    narrowed = replace(author, scopes=(Scope.AUTHOR,))
+    with pytest.raises(Conflict, match="its organiser names the entrants"):
+        entries.enter(arena, narrowed, made.id, other)
+    entries.enter(arena, author, made.id, other)
+    with pytest.raises(Forbidden, match="another account's bot"):
+        entries.withdraw(arena, narrowed, made.id, other)
+    entries.withdraw(arena, narrowed, made.id, mine[0])
+    entries.withdraw(arena, author, made.id, other)
