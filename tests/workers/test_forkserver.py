@@ -1,6 +1,7 @@
 """The warm parents: none of a bot's life reaches the next, and a parent that fails is nobody's loss."""
 
 import io
+import json
 import os
 import signal
 import zipfile
@@ -60,6 +61,21 @@ builtins.mark = json.mark = sys.mark = open("/tmp/mark", "w").write("x")
 """
     logs = [log_of(table(mark + PLAY, at=warm)) for _ in range(2)]
     assert logs == ["FOUND False False False\n"] * 2
+
+
+def test_nothing_tells_a_bot_how_many_there_were_before(table, warm: Sandbox) -> None:
+    """Else it knew which rotation of a deal this is."""
+    look = """
+import json, sys
+frame, found = sys._getframe(), []
+while frame:
+    found += [each["number"] for each in frame.f_locals.values() if type(each) is dict and "number" in each]
+    frame = frame.f_back
+print(json.dumps(found))
+"""
+    seen = [json.loads(log_of(table(look + PLAY, at=warm))) for _ in range(3)]
+    numbers = [number for found in seen for number in found]
+    assert all(number > 1_000_000 for number in numbers), "no count, if there is a number at all"
 
 
 def test_each_bot_throws_its_own_dice_with_numpy(table, warm: Sandbox) -> None:

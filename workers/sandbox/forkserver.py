@@ -5,6 +5,7 @@ Python files start this way; archives may bring their own programs and start one
 
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 from dataclasses import dataclass, field
@@ -99,7 +100,6 @@ class ForkServer:
     nursery: Nursery
     one_shot: Bubblewrap
     parents: dict[tuple[int, bool], Parent] = field(default_factory=dict)
-    launched: int = 0
 
     name = "fork-server"
 
@@ -107,7 +107,6 @@ class ForkServer:
         """A fresh sandbox with the bot starting in it; raises `SandboxError`."""
         if code.kind != "py":
             return self.one_shot.launch(code, limits, slot=slot, cpu_seconds=cpu_seconds)
-        self.launched += 1
         memory = limits.memory_mb * MIB
         parent = self._parent(slot, memory, numpy=self._wants_numpy(code))
         try:
@@ -138,8 +137,9 @@ class ForkServer:
 
     def _start(self, parent: Parent, code: BotCode, memory: int, cpu_seconds: int) -> Running:
         room = POLICY.address_room if parent.group is not None else 0
+        number = secrets.randbits(48)  # a bot may find it in its memory: a count would tell it the rotation
         order = {
-            "number": self.launched,
+            "number": number,
             "limits": limits_of(parent.held.address + memory + room, cpu_seconds),
         }
         with Pipes() as pipes:
@@ -155,7 +155,7 @@ class ForkServer:
             memory_limit=memory,
             shows_where=True,
             parent=parent,
-            number=self.launched,
+            number=number,
             first=first,
         )
 
