@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 import click
 
+from service.report import clean
+
 STEP = 10  # percent; how often a line is printed where there is no bar
 
 
@@ -26,14 +28,18 @@ def as_json(data: Any) -> None:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[object]], *, empty: str = "none") -> None:
-    """Rows under headings."""
-    texts = [["" if value is None else str(value) for value in row] for row in rows]
+    """Rows under headings; what stands in a cell cannot command a terminal or begin a line."""
+    texts = [["" if value is None else _cell(value) for value in row] for row in rows]
     if not texts:
         click.echo(empty)
     elif sys.stdout.isatty():
         _rich_table(columns, texts)
     else:
         _plain_table(columns, texts)
+
+
+def _cell(value: object) -> str:
+    return clean(str(value)).replace("\n", " ")
 
 
 def _rich_table(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> None:

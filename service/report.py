@@ -4,7 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 LOG_LINES = 30
-CONTROL = {code: "?" for code in [*range(9), *range(11, 32), 127, *range(128, 160)]}
+TURNING = [
+    0x61C,
+    0x200E,
+    0x200F,
+    *range(0x2028, 0x202F),
+    *range(0x2066, 0x206A),
+]  # of lines and direction
+CONTROL = {code: "?" for code in [*range(9), *range(11, 32), *range(127, 160), *TURNING]}
 Told = Mapping[str, Any]
 
 

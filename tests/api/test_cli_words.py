@@ -9,6 +9,7 @@ import pytest
 from click.testing import Result
 
 from api.client import Client
+from api.shown import Column, table
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
 Run = Callable[..., Result]
@@ -171,3 +172,13 @@ def test_a_folder_is_looked_through_before_it_is_sent(run: Run, logged_in: Clien
     assert list(logged_in.bots()) == []
     (folder / "bot.py").write_bytes(CODE)
     assert json.loads(run("submit", str(folder), "--json").stdout)["kind"] == "zip"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_no_cell_of_a_table_commands_a_terminal(
+    terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    table((Column("what happened"),), [["\x1b[2J\x9b31m\u202e[red]x\nOK"]], empty="")
+    said = capsys.readouterr().out
+    assert "?[2J?31m?[red]x OK" in said and not any(bad in said for bad in ("\x1b[2J", "\x9b", "\u202e"))

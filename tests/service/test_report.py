@@ -39,3 +39,7 @@ def test_what_a_bot_wrote_is_shown_when_asked_for() -> None:
 )
 def test_a_report_with_parts_missing_is_still_shown(told: dict) -> None:
     assert report.text(told).split()[0] in ("ready", "rejected")
+
+
+def test_words_that_turn_a_line_around_or_end_it_are_taken_out() -> None:
+    assert report.clean("a\u202eb\u2066c\u2028d\x9be\x1b[2Jf\tg é") == "a?b?c?d?e?[2Jf\tg é"
