@@ -1,5 +1,6 @@
 """Idempotency-Key over HTTP."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,6 +44,15 @@ def test_an_upload_is_the_same_whatever_the_boundary(ada: Any) -> None:
 def test_a_key_is_an_accounts_own(ada: Any, bob: Any) -> None:
     assert ada.upload(name="spy", key="k").status_code == 201
     assert bob.upload(name="other", key="k").status_code == 201
+
+
+def test_a_token_for_less_gets_no_answer_that_one_for_more_got(ada: Any) -> None:
+    first = {"label": "first", "scopes": ["author", "organiser"]}
+    narrow = ada.post("/accounts/me/tokens", {"label": "narrow", "scopes": ["author"]}).get_json()["token"]
+    made = ada.post("/accounts/me/tokens", first, key=KEY)
+    assert ada.post("/accounts/me/tokens", first, key=KEY).get_json() == made.get_json()
+    refused = replace(ada, token=narrow).post("/accounts/me/tokens", first, key=KEY)
+    assert refused.status_code == 422 and "scopes" in refused.get_json()["errors"]
 
 
 def test_a_refusal_is_not_remembered(ada: Any) -> None:
