@@ -54,7 +54,7 @@ def retire_bot(bot_id: str) -> Response:
     return forms.go(_page(bot_id))
 
 
-@blp.get(f"{BOT}/versions/<int:number>/code")
+@blp.get(f"{BOT}/versions/<int(min=1, max=1000000000):number>/code")
 def bot_code(bot_id: str, number: int) -> Response:
     """The upload as it was sent."""
     code = bots.code(arena(), caller(), bot_id, number)

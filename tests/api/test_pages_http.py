@@ -196,6 +196,7 @@ def test_bad_words_in_an_address_are_no_failure(http: FlaskClient, cup: dict[str
         ("/tournaments?status=x", 200),
         (f"/tournaments/{cup['id']}/matches?cursor=x", 422),
         ("/bots?q=%00", 200),
+        (f"/bots/bot_x/versions/{10**20}/code", 404),
     ):
         assert http.get(path).status_code == status, path
 
