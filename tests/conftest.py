@@ -40,6 +40,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--screenshots", metavar="DIR", help="write a picture of every page into this folder")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several processes share the tests: files stay whole, and what runs bots is done by one of them.
+
+    Those tests look for what a sandbox left on this machine, and would find what another's is just using.
+    """
+    for item in items:
+        runs_bots = any(item.get_closest_marker(mark) for mark in ("story", "sandbox", "chaos"))
+        alone = runs_bots or item.path.parent.name == "workers"
+        item.add_marker(pytest.mark.xdist_group("bots" if alone else item.path.name))
+
+
 @dataclass(slots=True)
 class Tab:
     """A page of the browser, and everything it said and asked for."""

@@ -3,6 +3,7 @@ OpenAPI document, authors with tokens, bots that are ready, tournaments played b
 
 import io
 import json
+import logging
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -61,7 +62,11 @@ def quiet() -> Iterator[None]:
         logger_factory=structlog.ReturnLoggerFactory(),
         cache_logger_on_first_use=False,
     )
+    root = logging.getLogger()
+    before = root.handlers[:]
+    root.handlers[:] = [each for each in before if type(each).__module__.startswith("_pytest")]
     yield
+    root.handlers[:] = before
     structlog.reset_defaults()
 
 
