@@ -17,7 +17,6 @@ from service.formats import FORMATS
 from service.reading import MOST_ENTRANTS, Wrong
 from service.stages import OPEN, OVER, WAITING
 from service.tables import bot, entrant, match, version
-from service.tables import tournament as rows
 from service.work import Arena, Work
 
 log = structlog.get_logger(__name__)
@@ -135,7 +134,7 @@ def _refusal(
 
 def _seen(work: Work, caller: Account, tournament_id: str) -> "Row[Any]":
     """The tournament's row, locked; drafts are nobody else's, and comparisons are no tournaments."""
-    row = work.db.execute(select(rows).where(rows.c.id == tournament_id).with_for_update()).first()
+    row = work.db.execute(stages.locked(tournament_id)).first()
     if (
         row is None
         or row.format not in FORMATS

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, Row, and_, exists, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, and_, exists, func, insert, select, update
 
 from engine.rules import RuleSet
 from service import counts, lineup, schedule, series
@@ -125,7 +125,12 @@ def void_unbegun(work: Work, tournament_id: str) -> None:
 
 def lock(work: Work, tournament_id: str) -> "Row[Any]":
     """The tournament's row, which nobody else changes until this is committed."""
-    return work.db.execute(select(rows).where(rows.c.id == tournament_id).with_for_update()).one()
+    return work.db.execute(locked(tournament_id)).one()
+
+
+def locked(tournament_id: str) -> "Select[Any]":
+    """The query for it. Rows that refer to it, such as counted results, may be written meanwhile."""
+    return select(rows).where(rows.c.id == tournament_id).with_for_update(key_share=True)
 
 
 def _refusal(row: "Row[Any]", field: Field) -> str | None:

@@ -320,8 +320,7 @@ def _hint(status: str) -> str:
 
 
 def _own(work: Work, caller: Account, tournament_id: str) -> "Row[Any]":
-    query = select(rows).where(rows.c.id == tournament_id).with_for_update()
-    found = work.db.execute(query).first()
+    found = work.db.execute(stages.locked(tournament_id)).first()
     mine = found is not None and caller.may_change(found.owner_id)
     if found is None or found.format not in FORMATS or (found.status == "draft" and not mine):
         raise NotFound(f"no tournament {tournament_id}")

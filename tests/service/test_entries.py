@@ -279,6 +279,15 @@ def test_a_draft_is_its_owners_alone(arena: Arena, author: Account, ready_bots: 
     assert tournaments.tournament(arena, made.id, bob).name == "Cup"
 
 
+def test_not_even_its_name_is_told_to_others_who_try_to_change_a_draft(
+    arena: Arena, author: Account, ready_bots: Ready, bob: Account
+) -> None:
+    made = tournaments.create(arena, author, spec(ready_bots(4), start_at="draft"))
+    for act in (tournaments.start, tournaments.pause, tournaments.cancel, tournaments.stop):
+        with pytest.raises(NotFound):
+            act(arena, bob, made.id)
+
+
 def test_a_draft_can_be_started_right_away(arena: Arena, author: Account, ready_bots: Ready) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4), start_at="draft"))
     assert tournaments.start(arena, author, made.id).status == "running"

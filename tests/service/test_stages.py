@@ -1,6 +1,7 @@
 """Stages: written once however many ask, in portions, and closed when there is nothing left to play."""
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -152,3 +153,23 @@ def test_cancelling_while_results_come_in_never_deadlocks(
             each.join()
         assert trouble == []
         assert {each.status for each in matches.matches(arena, made.id, limit=200).items} <= {"done", "void"}
+
+
+def test_who_gives_in_the_last_of_a_deal_waits_for_nobody_who_changes_the_tournament(
+    arena: Arena, author: Account, ready_bots: Ready, finish: Finish
+) -> None:
+    if arena.database.dialect.name == "sqlite":
+        pytest.skip("a writer is alone there")
+    made = tournaments.create(arena, author, spec(ready_bots(4), deals=1, rules=SMALL))
+    *others, last = [held for held in iter(lambda: leases.claim(arena, "w"), None)][:4]
+    for held in others:
+        finish(arena, held)
+    giving = threading.Thread(target=finish, args=(arena, last))
+    with arena.work() as work:
+        stages.lock(work, made.id)
+        giving.start()
+        until = time.monotonic() + 5
+        while matches.match(arena, last.match_id).status != "done" and time.monotonic() < until:
+            time.sleep(0.02)
+        assert matches.match(arena, last.match_id).status == "done"
+    giving.join()
