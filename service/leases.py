@@ -92,6 +92,8 @@ def finish_and_claim(
 def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> tuple[bool, Assignment | None]:
     """Write a result once and, in the same transaction, claim the next match if `more`.
 
+    After the last match that was planned of a tournament it is planned on first, and claimed afterwards.
+
     Returns whether the result was taken (not so when the lease was lost) and the next match.
     """
     with arena.work() as work:
@@ -101,11 +103,12 @@ def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> t
             text = f"attempt {sheet.attempt}"
             incidents.note(work, incidents.LATE, sheet.match_id, worker=worker, text=text)
         last = taken and not _anything(work, sheet.tournament_id)
-        following = _claim(work, worker, _lease(arena)) if more else None
-        if following is None and more is False and _anything(work):
+        following = _claim(work, worker, _lease(arena)) if more and not last else None
+        if not more and _anything(work):
             work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
-    if last and _gone_on(arena, sheet.tournament_id) and more and following is None:
-        following = claim(arena, worker)
+    if last:  # planning what comes next may take longer than a lease that nobody renews
+        _gone_on(arena, sheet.tournament_id)
+        following = claim(arena, worker) if more else None
     return taken, following
 
 
@@ -174,13 +177,12 @@ def waiting(work: Work, most: int) -> int:
     return work.db.scalar(select(func.count()).select_from(some)) or 0
 
 
-def _gone_on(arena: Arena, tournament_id: str) -> bool:
-    """Whether the tournament went on to something new. What is committed is: `reap` does the same later."""
+def _gone_on(arena: Arena, tournament_id: str) -> None:
+    """Have the tournament go on, if it is time. What is committed is: `reap` does the same later."""
     try:
-        return stages.advance(arena, tournament_id)
+        stages.advance(arena, tournament_id)
     except Unavailable:
         log.warning("stage_left_to_reap", tournament=tournament_id)
-        return False
 
 
 def _lease(arena: Arena) -> timedelta:

@@ -1,6 +1,7 @@
 """Tournaments that repeat by a cron line (UTC): each, when it starts, makes the next one of its series.
 
-So none is made twice, and of those whose time passed while nothing ran only one is played.
+So none is made twice, and of those whose time passed while nothing ran only one is played. None begins while
+an earlier one of its series is still being played: or each would add to what waits, beyond any quota.
 """
 
 import secrets
@@ -9,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from cronsim import CronSim, CronSimError
-from sqlalchemy import Row, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, exists, insert, or_, select
 
 from service import names
 from service.errors import Invalid
@@ -38,6 +39,18 @@ def line(field: str, text: str) -> str:
 def following(text: str, moment: datetime) -> datetime:
     """The next time after a moment."""
     return next(CronSim(text, moment))
+
+
+def busy() -> "ColumnElement[bool]":
+    """Whether another of the same series as a row of `tournament` is being played."""
+    other = tournament.alias("other")
+    same = or_(other.c.series == tournament.c.series, other.c.id == tournament.c.series)
+    return exists().where(same, other.c.id != tournament.c.id, other.c.status.in_(("running", "paused")))
+
+
+def is_busy(db: Connection, tournament_id: str) -> bool:
+    """The same for one tournament."""
+    return bool(db.scalar(select(tournament.c.id).where(tournament.c.id == tournament_id, busy())))
 
 
 def follow(work: Work, row: "Row[Any]") -> str | None:

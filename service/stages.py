@@ -48,12 +48,13 @@ def begin(arena: Arena, tournament_id: str) -> bool:
         if (refusal := _refusal(row, field)) is None:
             known = replace(field, prepared=(row.plan or {}).get("prepared", {}))
             field = replace(field, prepared=FORMATS[row.format].prepare(known))
+        first = None if refusal else FORMATS[row.format].stage(field, 1, [])
         with arena.work() as work:
             now = lock(work, tournament_id)
-            if now.status not in WAITING:
+            if now.status not in WAITING or series.is_busy(work.db, tournament_id):
                 return False
             if lineup.playing(work.db, tournament_id) == playing and tuple(now) == tuple(row):
-                _begin(work, now, playing, field, refusal)
+                _begin(work, now, playing, field, first, refusal)
                 return True
     return False
 
@@ -83,7 +84,7 @@ def advance(arena: Arena, tournament_id: str) -> bool:
 def begin_due(arena: Arena) -> int:
     """Start every tournament whose time has come; how many."""
     now = arena.clock()
-    due = (rows.c.status == "scheduled", rows.c.start_at.is_not(None), rows.c.start_at <= now)
+    due = (rows.c.status == "scheduled", rows.c.start_at.is_not(None), rows.c.start_at <= now, ~series.busy())
     with arena.read() as db:
         found = db.scalars(select(rows.c.id).where(*due).order_by(rows.c.start_at).limit(10)).all()
     return sum(_guarded(arena, begin, each) for each in found)
@@ -154,9 +155,13 @@ def _due(db: Connection, row: "Row[Any]") -> bool:
 
 
 def _begin(
-    work: Work, row: "Row[Any]", playing: Sequence[Playing], field: Field, refusal: str | None
+    work: Work,
+    row: "Row[Any]",
+    playing: Sequence[Playing],
+    field: Field,
+    first: Stage | None,
+    refusal: str | None,
 ) -> None:
-    first = None if refusal else FORMATS[row.format].stage(field, 1, [])
     if first is None:
         end(work, row.id, "cancelled", refusal or "nothing could be played")
         series.follow(work, row)

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select, true, tuple_, update
 
-from service import names, paging, quotas, spec, stages
+from service import names, paging, quotas, series, spec, stages
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, NotFound
 from service.formats import FORMATS
@@ -193,6 +193,8 @@ def start(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
     """Start now, whatever `start_at` says. Running already: nothing happens."""
     with arena.work() as work:
         status = _own(work, caller, tournament_id).status
+        if status in WAITING and series.is_busy(work.db, tournament_id):
+            raise Conflict("the one before it in its series is still being played")
     if status in WAITING:
         stages.begin(arena, tournament_id)
     elif status != "running":

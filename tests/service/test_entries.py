@@ -319,6 +319,25 @@ def test_a_series_makes_one_more_at_each_start_and_skips_what_was_missed(
     assert len(tournaments.tournaments(arena, series=first.id).items) == 3
 
 
+def test_of_a_series_one_at_a_time_is_played(
+    arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll, clock: Any
+) -> None:
+    first = tournaments.create(arena, author, spec(ready_bots(4), repeat="0 18 * * *"))
+    tournaments.start(arena, author, first.id)
+    for _ in range(2):  # neither by hand nor by the clock
+        second = tournaments.tournaments(arena, series=first.id).items[0]
+        with pytest.raises(Conflict, match="still being played"):
+            tournaments.start(arena, author, second.id)
+        clock.turn(86_400 * 3)
+        reap.reap(arena)
+    found = tournaments.tournaments(arena, series=first.id).items
+    assert [each.status for each in found] == ["scheduled", "running"]
+    play_all(arena)
+    reap.reap(arena)
+    found = tournaments.tournaments(arena, series=first.id).items
+    assert [each.status for each in found] == ["scheduled", "running", "finished"]
+
+
 @pytest.mark.parametrize("name", ["swiss", "knockout", "gauntlet"])
 def test_every_format_is_played_to_its_end_whatever_fails(
     arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll, name: str

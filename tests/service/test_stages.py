@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +10,8 @@ from sqlalchemy import func, select, update
 
 from service import leases, matches, reap, stages, tables, tournaments
 from service.accounts import Account
-from service.formats import base
+from service.formats import Done, Field, Stage, base
+from service.formats.swiss import Swiss
 from service.leases import Assignment
 from service.work import Arena
 
@@ -173,3 +174,28 @@ def test_who_gives_in_the_last_of_a_deal_waits_for_nobody_who_changes_the_tourna
             time.sleep(0.02)
         assert matches.match(arena, last.match_id).status == "done"
     giving.join()
+
+
+def test_nobody_waits_and_no_lease_runs_while_a_stage_is_worked_out(
+    arena: Arena, author: Account, ready_bots: Ready, finish: Finish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = ready_bots(4)
+    other = Arena.open(arena.settings, arena.queue, arena.clock, patience=0.2)
+    real, leased = Swiss.stage, []
+
+    def slowly(self: Swiss, field: Field, number: int, done: Sequence[Done]) -> Stage | None:
+        with other.work() as work:  # SQLite: nobody else may be writing
+            work.db.execute(update(tables.tournament).values(name="Cup"))
+            leased.append(work.db.scalar(select(func.count()).where(tables.match.c.status == "leased")))
+        return real(self, field, number, done)
+
+    monkeypatch.setattr(Swiss, "stage", slowly)
+    tournaments.create(arena, author, spec(ids, format="swiss", stages=2, deals=1))
+    assert leased == [0]
+    tournaments.create(arena, author, spec(ids, deals=1))  # there is another match to go on with
+    held = leases.claim(arena, "w")
+    while held is not None and len(leased) < 2:
+        _, held = finish(arena, held, more=True)
+    assert leased == [0, 0]
+    assert held is not None
+    other.close()
