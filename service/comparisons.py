@@ -5,30 +5,27 @@ test (`service.sprt`) reads them by number and ends it early. What it says is co
 """
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, Row, Select, func, insert, select, tuple_
+from sqlalchemy import Connection, Row, Select, insert, select, tuple_
 
-from service import names, paging, quotas, sprt, stages, tournaments
+from service import games, names, paging, quotas, sprt, stages, tournaments
 from service.accounts import Account
-from service.contest import COMPARISON, Contest, bot_of, read, seats
+from service.contest import COMPARISON, GAMES, A, B, Contest, bot_of, read, seats
 from service.design import Dice
 from service.errors import Forbidden, Invalid, NotFound
 from service.jobs import PLAY, Job
 from service.paging import Micros, Page
 from service.sprt import Estimate, Hypotheses, Trial
-from service.tables import account, comparison, entrant, match, seat
+from service.tables import account, comparison, entrant, match
 from service.tables import tournament as rows
 from service.work import Arena, Work
 
 log = structlog.get_logger(__name__)
-A, B = 0, 1  # their numbers as entrants; the field's follow
-GAMES = 2  # a group
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +123,28 @@ def decide(arena: Arena) -> int:
     """End the comparisons whose test can tell; how many. What is not played by then never will be."""
     with arena.read() as db:
         running = db.execute(_select().where(rows.c.status == "running")).all()
-        told = {row.id: _trial(row, _games(db, row)).verdict for row in running}
-    decided = [each for each, verdict in told.items() if verdict is not None]
-    for comparison_id in decided:
-        with arena.work() as work:
-            stages.lock(work, comparison_id)
-            stages.end(work, comparison_id, "finished")
-        log.info("comparison_decided", comparison=comparison_id, verdict=told[comparison_id])
-    return len(decided)
+    return sum(_guarded(arena, row) for row in running)
+
+
+def _guarded(arena: Arena, row: "Row[Any]") -> bool:
+    """One that cannot be told must not keep the others, and all that is to be done after them, from it."""
+    try:
+        return _decide(arena, row)
+    except Exception:
+        log.exception("comparison_not_decided", comparison=row.id)
+        return False
+
+
+def _decide(arena: Arena, row: "Row[Any]") -> bool:
+    with arena.read() as db:
+        verdict = _trial(row, games.of_comparison(db, row.id)).verdict
+    if verdict is None:
+        return False
+    with arena.work() as work:
+        stages.lock(work, row.id)
+        stages.end(work, row.id, "finished")
+    log.info("comparison_decided", comparison=row.id, verdict=verdict)
+    return True
 
 
 def _row(work: Work, comparison_id: str, caller: Account, made: Contest) -> dict[str, Any]:
@@ -194,8 +205,8 @@ def _hypotheses(row: "Row[Any]") -> Hypotheses:
     return Hypotheses(row.elo0, row.elo1, row.alpha, row.beta)
 
 
-def _trial(row: "Row[Any]", games: Sequence[tuple[float, float]]) -> Trial:
-    return sprt.trial([score for score, _ in games], _hypotheses(row), row.cap)
+def _trial(row: "Row[Any]", played: Sequence[tuple[float, float]]) -> Trial:
+    return sprt.trial([score for score, _ in played], _hypotheses(row), row.cap)
 
 
 def _verdict(row: "Row[Any]", test: Trial) -> str | None:
@@ -203,40 +214,9 @@ def _verdict(row: "Row[Any]", test: Trial) -> str | None:
     return test.verdict or ("undecided" if row.status == "finished" else None)
 
 
-def _games(db: Connection, row: "Row[Any]") -> list[tuple[float, float]]:
-    """A's score and lead in points a match, by group, up to the first that is not played.
-
-    Groups that we could not play are left out.
-    """
-    of_it = match.c.tournament_id == row.id
-    unsettled = match.c.status.in_((*stages.OPEN, "void"))
-    first = db.scalar(select(func.min(match.c.deal_group)).where(of_it, unsettled))
-    before = () if first is None else (match.c.deal_group < first,)
-    same = (seat.c.tournament_id == match.c.tournament_id) & (seat.c.number == match.c.number)
-    columns = (match.c.deal_group, match.c.number, seat.c.entrant, seat.c.place, seat.c.counted)
-    query = select(*columns).join(seat, same).where(of_it, match.c.status == "done", *before)
-    ordered = db.execute(query.order_by(match.c.number, seat.c.seat)).all()
-    groups: Iterator[list[Any]] = (
-        list(group) for _, group in groupby(ordered, key=lambda each: int(each.deal_group))
-    )
-    return [_group(group) for group in groups if len({each.number for each in group}) == GAMES]
-
-
-def _group(seats_: "Sequence[Row[Any]]") -> tuple[float, float]:
-    matches = [list(each) for _, each in groupby(seats_, key=lambda each: int(each.number))]
-    scores, leads = zip(*map(_match, matches), strict=True)
-    return sum(scores) / GAMES, sum(leads) / GAMES
-
-
-def _match(seats_: "Sequence[Row[Any]]") -> tuple[float, float]:
-    a, b = ([each for each in seats_ if each.entrant == who] for who in (A, B))
-    lead = sum(each.counted for each in a) / len(a) - sum(each.counted for each in b) / len(b)
-    return sprt.pair_score([each.place for each in a], [each.place for each in b]), lead
-
-
 def _shape(db: Connection, row: "Row[Any]") -> Comparison:
-    games = _games(db, row)
-    test, listed = _trial(row, games), tournaments.entrants(db, row.id)
+    played = games.of_comparison(db, row.id)
+    test, listed = _trial(row, played), tournaments.entrants(db, row.id)
     lower, upper = _hypotheses(row).bounds
     same = ("id", "owner", "status", "reason", "rules", "players", "elo0", "elo1", "alpha", "beta", "cap")
     return Comparison(
@@ -248,11 +228,11 @@ def _shape(db: Connection, row: "Row[Any]") -> Comparison:
         upper=upper,
         verdict=_verdict(row, test),
         groups=test.groups,
-        played=len(games),
+        played=len(played),
         llr=test.llr,
         score=test.score,
         elo=test.elo,
-        points=sprt.mean_of([lead for _, lead in games[: test.groups]]),
+        points=sprt.mean_of([lead for _, lead in played[: test.groups]]),
         created_at=row.created_at,
         finished_at=row.finished_at,
     )

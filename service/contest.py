@@ -16,6 +16,8 @@ from service.tables import bot, version
 from service.work import Arena
 
 COMPARISON = "comparison"  # the format of its tournament's row
+A, B = 0, 1  # their numbers as entrants; the field's follow
+GAMES = 2  # a group
 MOST_GROUPS, USUAL_GROUPS = 20_000, 2_000
 MOST_FIELD = 30
 FARTHEST = 400.0  # Elo

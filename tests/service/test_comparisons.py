@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, play
-from service import accounts, comparisons, leases, matches, rankings, reap, refit, tables, tournaments
+from service import accounts, comparisons, games, leases, matches, rankings, reap, refit, tables, tournaments
 from service.accounts import Account
 from service.contest import seats
 from service.design import Dice
@@ -254,3 +254,55 @@ def test_a_quota_counts_its_matches_too(arena: Arena, author: Account, ready_bot
     with pytest.raises(Invalid) as refused:
         comparisons.create(small, author, contest(ids, cap=40))
     assert set(refused.value.errors) == {"cap"}
+
+
+def test_no_deal_is_read_twice_by_one_program(
+    arena: Arena, author: Account, ready_bots: Ready, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = comparisons.create(arena, author, contest(ready_bots(2)))
+    read: list[tuple[int, int]] = []
+    real = games._between
+
+    def between(db: Any, comparison_id: str, first: int, until: int) -> Any:
+        read.append((first, until))
+        return real(db, comparison_id, first, until)
+
+    monkeypatch.setattr(games, "_between", between)
+    for most in (4, 0, 5, 0):
+        for held in claimed(arena, most):
+            assert finish(arena, held)
+        comparisons.decide(arena)
+        told = comparisons.find(arena, made.id)
+        assert told in comparisons.comparisons(arena).items
+    assert read == [(0, 2), (2, 4)]
+    with arena.read() as db:
+        assert games.of_comparison(db, made.id) == games.of_comparison(db, made.id, games.Memory())
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    memory = games.Memory(3)
+    one, two = games._Read(2, ((1.0, 1.0),) * 2), games._Read(5, ((0.0, 1.0),) * 2)
+    memory.keep("a", one)
+    memory.keep("a", games._Read())  # what is older is dropped
+    assert memory.recall("a") == one
+    memory.keep("b", two)
+    assert (memory.recall("a"), memory.recall("b")) == (games._Read(), two)
+
+
+def test_one_that_cannot_be_told_keeps_no_other_waiting(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    ids = ready_bots(2)
+    comparisons.create(arena, author, contest(ids))
+    for held in claimed(arena, 8):
+        assert finish(arena, held)
+    with arena.work() as work:  # such as nobody could write
+        work.db.execute(update(tables.seat).values(entrant=5))
+    told = comparisons.create(arena, author, contest(ids))
+    with arena.work() as work:
+        this = tables.match.c.tournament_id == told.id
+        work.db.execute(update(tables.match).where(this).values(status="failed"))
+    reap.reap(arena)
+    with arena.read() as db:
+        status = select(tables.tournament.c.status).where(tables.tournament.c.id == told.id)
+        assert db.scalar(status) == "finished"
