@@ -8,7 +8,7 @@ from sqlalchemy import Row, func, select, update
 
 from service import accounts, quotas
 from service.accounts import Account, Scope
-from service.errors import Conflict, Invalid, NotFound
+from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.tables import token as rows
 from service.work import Arena
 
@@ -52,11 +52,18 @@ def tokens(arena: Arena, caller: Account) -> list[Token]:
 
 
 def revoke(arena: Arena, caller: Account, token_id: str) -> None:
-    """Make a token of the caller's invalid, at once and for good; one that is so already stays so."""
+    """Make a token of the caller's invalid, at once and for good; one that is so already stays so.
+
+    Not one for more than the token it is asked with: who finds a narrow one shall not lock its owner out.
+    """
     mine = (rows.c.id == token_id, rows.c.account_id == caller.id)
     with arena.work() as work:
-        if work.db.execute(select(rows.c.id).where(*mine)).first() is None:
+        scopes = work.db.scalar(select(rows.c.scopes).where(*mine))
+        if scopes is None:
             raise NotFound(f"you have no token {token_id}")
+        beyond = {*scopes.split()} & {*accounts.SCOPES[caller.role]} - {*caller.scopes}
+        if beyond:
+            raise Forbidden(f"that token is for {', '.join(sorted(beyond))} too, which this one is not")
         work.db.execute(update(rows).where(*mine, rows.c.revoked_at.is_(None)).values(revoked_at=work.now))
 
 

@@ -44,6 +44,15 @@ def test_a_token_is_listed_without_its_secret_and_revoked_for_good(ada: Any) -> 
     assert ada.get("/accounts/me").status_code == 200
 
 
+def test_a_narrow_token_revokes_itself_but_none_for_more(ada: Any) -> None:
+    narrow = narrowed(ada, "author")
+    first, own = (each["id"] for each in ada.get("/accounts/me/tokens").get_json()["items"])
+    refused = narrow.delete(f"/accounts/me/tokens/{first}")
+    assert refused.status_code == 403 and "organiser" in refused.get_json()["detail"]
+    assert ada.get("/accounts/me").status_code == 200
+    assert narrow.delete(f"/accounts/me/tokens/{own}").status_code == 204
+
+
 def test_a_token_does_what_it_is_for_and_nothing_else(ada: Any, ready_bots: list[str]) -> None:
     author, organiser = narrowed(ada, "author"), narrowed(ada, "organiser")
     spec = {"name": "Cup", "entrants": ready_bots, "players": 4, "deals": 1, "start_at": "manual"}
