@@ -23,7 +23,7 @@ from service import counts, results
 from service.counts import Counted
 from service.estimate import Estimate, Rated
 from service.rating_models import MODELS, Model
-from service.tables import bot, estimate, pool, rating, snapshot, tournament, version
+from service.tables import MICROSECOND, bot, estimate, pool, rating, snapshot, tournament, version
 from service.tally import Game, Tally
 from service.work import Arena, Work
 
@@ -88,7 +88,7 @@ def settle_running(arena: Arena) -> int:
     )
     with arena.read() as db:
         due = db.execute(select(pool).where(or_(pool.c.asked_at.is_not(None), going))).all()
-    return sum(refit(arena, row.rules_key, row.players) for row in due if _due(arena, row))
+    return sum(_guarded(arena, row) for row in due if _due(arena, row))
 
 
 def refit(arena: Arena, rules_key: str, players: int) -> bool:
@@ -141,15 +141,26 @@ def newest(rules_key: str, players: int, model: str) -> Any:
     )
 
 
+def _guarded(arena: Arena, row: "Row[Any]") -> bool:
+    """One pool that cannot be fitted must not keep the others from it."""
+    try:
+        return refit(arena, row.rules_key, row.players)
+    except Exception:
+        log.exception("pool_not_fitted", rules=row.rules_key, players=row.players)
+        return False
+
+
 def _due(arena: Arena, row: "Row[Any]") -> bool:
+    """Long enough after the last fit, or before it: then the clock went back, and nobody waits for it."""
     wait = max(REFIT_EVERY, min(REST * timedelta(milliseconds=row.took_ms), LONGEST))
-    return row.fitted_at is None or arena.clock() - row.fitted_at >= wait
+    return row.fitted_at is None or not timedelta(0) <= arena.clock() - row.fitted_at < wait
 
 
 def _take(arena: Arena, rules_key: str, players: int, token: str) -> "Row[Any] | None":
     """The pool, ours alone to fit for now; None if it is somebody else's, or there is none."""
     with arena.work() as work:
-        free = or_(pool.c.lease_until.is_(None), pool.c.lease_until < work.now)
+        beyond = pool.c.lease_until > work.now + LEASE  # by a clock that went back since
+        free = or_(pool.c.lease_until.is_(None), pool.c.lease_until < work.now, beyond)
         this = and_(pool.c.rules_key == rules_key, pool.c.players == players)
         lease = {"lease_token": token, "lease_until": work.now + LEASE}
         if not work.db.execute(update(pool).where(this, free).values(lease)).rowcount:
@@ -212,7 +223,9 @@ def _line(rated: Rated, active: bool) -> dict[str, Any]:
 def _store(work: Work, rules_key: str, players: int, each: Fitted) -> None:
     last = work.db.execute(newest(rules_key, players, each.model.name)).first()
     final = each.counted.tournaments > (last.tournaments if last else 0)
-    made = work.db.execute(insert(snapshot).values(_snapshot(work, rules_key, players, each, final=final)))
+    now = work.now if last is None else max(work.now, last.created_at + MICROSECOND)  # it shall be the newest
+    row = _snapshot(rules_key, players, each, final=final)
+    made = work.db.execute(insert(snapshot).values(**row, created_at=now))
     (snapshot_id,) = made.inserted_primary_key or (None,)
     _keep_estimate(work, rules_key, players, each, snapshot_id)
     same = ("version_id", "rating", "low", "high", "matches", "place", "provisional")
@@ -224,7 +237,7 @@ def _store(work: Work, rules_key: str, players: int, each: Fitted) -> None:
     work.db.execute(delete(snapshot).where(of_it, old, snapshot.c.id != snapshot_id))
 
 
-def _snapshot(work: Work, rules_key: str, players: int, each: Fitted, *, final: bool) -> dict[str, Any]:
+def _snapshot(rules_key: str, players: int, each: Fitted, *, final: bool) -> dict[str, Any]:
     return {
         "rules_key": rules_key,
         "players": players,
@@ -238,7 +251,6 @@ def _snapshot(work: Work, rules_key: str, players: int, each: Fitted, *, final: 
         "final": final,
         "digest": each.digest,
         "body": each.lines,
-        "created_at": work.now,
     }
 
 

@@ -116,6 +116,37 @@ def test_what_a_dead_desk_held_is_fitted_when_its_lease_is_over(
         assert not refit._let_go(work, rules, 3, "dead")
 
 
+def test_a_clock_that_goes_back_stops_no_ratings(
+    arena: Arena, cups: list[str], clock: Any, finish: Callable[..., Any]
+) -> None:
+    held = claimed(arena)
+    for each in held[:10]:
+        finish(arena, each)
+    assert refit.settle_running(arena) == 1
+    before = rankings.rankings(arena, rules=pool(arena).rules_key, players=3)
+    for each in held[10:]:
+        finish(arena, each)
+    assert refit._take(arena, pool(arena).rules_key, 3, "dead") is not None
+    clock.turn(-86_400)
+    assert refit.settle_running(arena) == 1
+    after = rankings.rankings(arena, rules=pool(arena).rules_key, players=3)
+    assert after.matches > before.matches
+
+
+def test_a_pool_that_cannot_be_fitted_keeps_nobody_from_anything(
+    arena: Arena, cups: list[str], play_all: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play_all(arena)
+
+    def broken(results: Any) -> Any:
+        raise ValueError("no rating")
+
+    with monkeypatch.context() as patch:
+        patch.setitem(MODELS, "elo", replace(MODELS["elo"], rate=broken))
+        assert refit.settle_running(arena) == 0
+    assert refit.settle_running(arena) == 1
+
+
 def test_a_lost_message_of_the_end_is_made_up_for(arena: Arena, cups: list[str], play_all: Any) -> None:
     play_all(arena)
     assert pool(arena).asked_at is not None, "the end asked for it, whatever becomes of the message"
