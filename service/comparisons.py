@@ -17,7 +17,7 @@ from service import games, names, paging, quotas, sprt, stages, tournaments
 from service.accounts import Account
 from service.contest import COMPARISON, GAMES, A, B, Contest, bot_of, read, seats
 from service.design import Dice
-from service.errors import Forbidden, Invalid, NotFound
+from service.errors import Forbidden, NotFound
 from service.jobs import PLAY, Job
 from service.paging import Micros, Page
 from service.sprt import Estimate, Hypotheses, Trial
@@ -67,7 +67,7 @@ def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Comparison
     made, comparison_id = read(arena, told), names.new_id("c")
     with arena.work() as work:
         quotas.lock(work, caller)
-        _within_quota(arena, work, caller, GAMES * made.cap)
+        quotas.more_matches(arena, work, caller, GAMES * made.cap, field="cap")
         work.db.execute(insert(rows).values(_row(work, comparison_id, caller, made)))
         told_of_test = {name: getattr(made.hypotheses, name) for name in ("elo0", "elo1", "alpha", "beta")}
         work.db.execute(insert(comparison).values(tournament_id=comparison_id, cap=made.cap, **told_of_test))
@@ -182,15 +182,6 @@ def _matches(comparison_id: str, made: Contest) -> list[dict[str, Any]]:
             what = {"rotation": rotation, "entrants": order, "rated": False, "status": "planned"}
             written.append({**place, **what})
     return written
-
-
-def _within_quota(arena: Arena, work: Work, caller: Account, matches: int) -> None:
-    try:
-        quotas.more_matches(arena, work, caller, matches)
-    except Invalid as refusal:
-        raise Invalid(
-            {"cap": [reason for reasons in refusal.errors.values() for reason in reasons]}
-        ) from None
 
 
 def _select() -> "Select[Any]":

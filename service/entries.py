@@ -10,13 +10,14 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
-from service import lineup, names, stages
+from service import lineup, names, quotas, stages
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.formats import FORMATS
 from service.reading import MOST_ENTRANTS, Wrong
 from service.stages import OPEN, OVER, WAITING
 from service.tables import bot, entrant, match, version
+from service.tables import tournament as rows
 from service.work import Arena, Work
 
 log = structlog.get_logger(__name__)
@@ -42,8 +43,13 @@ def listed(db: Connection, told: Sequence[str], wrong: Wrong, *, least: int = 2)
 
 
 def enter(arena: Arena, caller: Account, tournament_id: str, told: str) -> None:
-    """Enter a bot before the start: one's own while entry is open, any as the organiser. Again: no harm."""
+    """Enter a bot before the start: one's own while entry is open, any as the organiser. Again: no harm.
+
+    Where entry is open the quota knows already how many may enter; else each makes the tournament larger.
+    """
+    larger = _larger(arena, caller, tournament_id)
     with arena.work() as work:
+        quotas.lock(work, caller)
         row = _seen(work, caller, tournament_id)
         entry = _entry(told)
         here = _rows(work.db, tournament_id)
@@ -54,6 +60,7 @@ def enter(arena: Arena, caller: Account, tournament_id: str, told: str) -> None:
         present = [each.version_id or each.bot_id for each in here]
         if refusal := _refusals(work.db, [*present, told]).get(len(present)):
             raise Invalid({"entrant": [refusal]})
+        _has_room(arena, work, caller, row, len(here) + 1, larger)
         number = {"tournament_id": tournament_id, "number": len(here)}
         work.db.execute(insert(entrant).values(**number, bot_id=entry.bot_id, version_id=entry.version_id))
     log.info("entered", tournament=tournament_id, bot=entry.bot_id)
@@ -174,6 +181,32 @@ def _may_enter(work: Work, caller: Account, row: "Row[Any]", entry: Entry, count
         raise Forbidden("authors enter their own bots only")
     if count >= (row.entry_limit or MOST_ENTRANTS):
         raise Conflict(f"all {count} places are taken")
+
+
+def _larger(arena: Arena, caller: Account, tournament_id: str) -> tuple[int, int] | None:
+    """How many entrants there are with one more, and the matches that makes; None: that is no question."""
+    with arena.read() as db:
+        row = db.execute(select(rows).where(rows.c.id == tournament_id)).first()
+        count = 1 + len(_rows(db, tournament_id))
+    told = row is None or row.entry_open or row.status not in WAITING or not caller.may_change(row.owner_id)
+    if told or row is None or row.format not in FORMATS or not 2 <= count <= MOST_ENTRANTS:
+        return None
+    return count, lineup.expected(row, count)
+
+
+def _has_room(
+    arena: Arena, work: Work, caller: Account, row: "Row[Any]", count: int, larger: tuple[int, int] | None
+) -> None:
+    """Raises `Invalid` if the tournament, or what waits of its owner's, would become too large."""
+    if row.entry_open or count < 2:
+        return
+    if larger is None or larger[0] != count:
+        raise Conflict("it was changed by somebody else just now; look again")
+    total, most = larger[1], arena.settings.max_matches
+    if total > most:
+        raise Invalid({"entrant": [f"this makes {total:,} matches, at most {most:,} are allowed"]})
+    quotas.more_matches(arena, work, caller, total - row.total, field="entrant")
+    work.db.execute(update(rows).where(rows.c.id == row.id).values(total=total))
 
 
 def _take_out(work: Work, here: "Sequence[Row[Any]]", mine: "Sequence[Row[Any]]") -> None:

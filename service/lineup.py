@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, and_, func, select
 from engine.rules import RuleSet
 from service import results
 from service.design import Order
-from service.formats import Done, Field, Table
+from service.formats import FORMATS, Done, Field, Table
 from service.standings import Result, whole_groups
 from service.tables import bot, entrant, snapshot, version
 from service.tables import stage as stage_rows
@@ -112,6 +112,14 @@ def done(db: Connection, row: "Row[Any]") -> list[Done]:
         )
         for each in db.execute(query)
     ]
+
+
+def expected(row: "Row[Any]", count: int) -> int:
+    """How many matches a tournament comes to with `count` entrants; takes seconds, perhaps."""
+    numbers = tuple(range(count))
+    field = replace(_frame(row), entrants=numbers, challenger=0 if row.challenger else None)
+    field = replace(field, prepared=FORMATS[row.format].prepare(field))
+    return FORMATS[row.format].groups(field) * (field.size if field.duplicate else 1)
 
 
 def _table(order: Order, played: "list[Result]") -> Table:

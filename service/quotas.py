@@ -41,8 +41,8 @@ def another_upload(arena: Arena, work: Work, caller: Account) -> None:
         raise TooMany(f"at most {most} uploads an hour", retry_after=int(wait.total_seconds()) + 1)
 
 
-def more_matches(arena: Arena, work: Work, caller: Account, more: int) -> None:
-    """Raises `Invalid` when too many matches of the account's tournaments would wait."""
+def more_matches(arena: Arena, work: Work, caller: Account, more: int, *, field: str = "deals") -> None:
+    """Raises `Invalid` for `field` when too many matches of the account's tournaments would wait."""
     most = arena.settings.queued_matches
     planned = (
         select(func.count())
@@ -56,4 +56,4 @@ def more_matches(arena: Arena, work: Work, caller: Account, more: int) -> None:
     waiting = 0 if caller.admin else (work.db.scalar(planned) or 0) + int(work.db.scalar(later) or 0)
     if not caller.admin and waiting + more > most:
         reason = f"this makes {more:,} matches and {waiting:,} of yours wait already; at most {most:,} may"
-        raise Invalid({"deals": [f"{reason}. Take fewer deals, or wait until some are played"]})
+        raise Invalid({field: [f"{reason}. Take fewer deals, or wait until some are played"]})

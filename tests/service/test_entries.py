@@ -323,6 +323,7 @@ def test_of_a_series_one_at_a_time_is_played(
     arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll, clock: Any
 ) -> None:
     first = tournaments.create(arena, author, spec(ready_bots(4), repeat="0 18 * * *"))
+    clock.turn(1)
     tournaments.start(arena, author, first.id)
     for _ in range(2):  # neither by hand nor by the clock
         second = tournaments.tournaments(arena, series=first.id).items[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service import accounts, bots, tournaments
+from service import accounts, bots, entries, tournaments
 from service.accounts import Account
 from service.errors import Conflict, Invalid, TooMany
 from service.work import Arena
@@ -56,6 +56,27 @@ def test_matches_that_wait_are_counted_scheduled_ones_too(
         tournaments.create(arena, author, {**SPEC, "entrants": ids, "deals": 2})
     assert "16 of yours wait already" in refused.value.errors["deals"][0]
     tournaments.create(arena, author, {**SPEC, "entrants": ids, "deals": 1})
+
+
+def test_who_enters_bots_one_after_another_passes_no_quota(
+    arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]
+) -> None:
+    ids = ready_bots(6)
+    told = {**SPEC, "players": 2, "entrants": ids[:2], "deals": 3, "start_at": "manual"}
+    made = tournaments.create(arena, author, told)
+    assert made.progress.total == 6
+    few = strict(arena, queued_matches=20)
+    entries.enter(few, author, made.id, ids[2])
+    assert tournaments.tournament(arena, made.id).progress.total == 18
+    with pytest.raises(Invalid) as refused:
+        entries.enter(few, author, made.id, ids[3])
+    assert "makes 18 matches and 18 of yours wait already" in refused.value.errors["entrant"][0]
+    with pytest.raises(Invalid) as refused:
+        entries.enter(strict(arena, max_matches=20), author, made.id, ids[3])
+    assert "36 matches" in refused.value.errors["entrant"][0]
+    entries.enter(arena, author, made.id, ids[3])
+    assert len(tournaments.tournament(arena, made.id).entrants) == 4
+    assert tournaments.start(arena, author, made.id).progress.total == 36
 
 
 def test_an_admin_has_no_quota(arena: Arena) -> None:
