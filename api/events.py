@@ -10,6 +10,7 @@ from flask import Response, request
 
 from api.schemas.fields import rfc3339
 from service import folds
+from service.accounts import Account
 from service.errors import ServiceError, TooMany, Unavailable
 from service.folds import Event
 from service.work import Arena
@@ -22,17 +23,17 @@ TRY_AGAIN = 5  # seconds
 _room = threading.BoundedSemaphore(MOST_STREAMS)
 
 
-def stream(arena: Arena, tournament_id: str) -> Response:
+def stream(arena: Arena, tournament_id: str, viewer: Account | None) -> Response:
     """The answer to a listener; 204 if it knows all there is, 503 if there are too many already."""
     after = request.headers.get("Last-Event-ID") or None
-    first = folds.events_since(arena, tournament_id, after)
+    first = folds.events_since(arena, tournament_id, after, viewer)
     if after is not None and folds.over(first) and not _results(first):
         return Response(status=204)
     if request.method == "HEAD":
         return Response(content_type="text/event-stream")
     if not _room.acquire(blocking=False):
         raise Busy("too many listeners; ask for the tournament itself now and then")
-    answer = Response(_told(arena, tournament_id, first), content_type="text/event-stream")
+    answer = Response(_told(arena, tournament_id, first, viewer), content_type="text/event-stream")
     answer.headers["X-Accel-Buffering"] = "no"  # a proxy must pass events on at once
     answer.call_on_close(_room.release)
     return answer
@@ -45,7 +46,7 @@ class Busy(Unavailable, TooMany):
         TooMany.__init__(self, message, retry_after=TRY_AGAIN)
 
 
-def _told(arena: Arena, tournament_id: str, events: list[Event]) -> Iterator[bytes]:
+def _told(arena: Arena, tournament_id: str, events: list[Event], viewer: Account | None) -> Iterator[bytes]:
     known: dict[str, object] = {}
     spoken = time.monotonic()
     yield b"retry: 2000\n\n"
@@ -60,7 +61,7 @@ def _told(arena: Arena, tournament_id: str, events: list[Event]) -> Iterator[byt
         if not _results(events):
             time.sleep(LOOK_EVERY)
         try:
-            events = folds.events_since(arena, tournament_id, events[-1].id)
+            events = folds.events_since(arena, tournament_id, events[-1].id, viewer)
         except ServiceError:
             return  # the listener comes again and is told then what is wrong
 

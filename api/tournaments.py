@@ -113,7 +113,7 @@ def fairness(tournament_id: str) -> inquiry.Fairness:
     """
     asking = caller()
     named = asking is not None and asking.admin
-    now = verbs.tournament(arena(), tournament_id)
+    now = verbs.tournament(arena(), tournament_id, caller())
     kept: Kept = current_app.extensions["kept"]
     key = ("fairness", tournament_id, named)
     return kept.get(
@@ -130,7 +130,7 @@ def tournament_events(tournament_id: str) -> Response:
 
     Resumes after `Last-Event-ID`, ends with the tournament; 204 when nothing is left to be told.
     """
-    return events.stream(arena(), tournament_id)
+    return events.stream(arena(), tournament_id, caller())
 
 
 @blp.post(f"{ONE}/start", TournamentAnswer)
@@ -168,7 +168,7 @@ def cancel_tournament(tournament_id: str) -> Tournament:
 
 def added_up(fold: Callable[[Arena, str], list[Any]], tournament_id: str) -> list[Any]:
     """A fold over a tournament's matches, anew when it has further ones."""
-    now = verbs.tournament(arena(), tournament_id)
+    now = verbs.tournament(arena(), tournament_id, caller())
     kept: Kept = current_app.extensions["kept"]
     key = (fold.__name__, tournament_id)
     return kept.get(key, now.status, now.progress.played, lambda: fold(arena(), tournament_id))

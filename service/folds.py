@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Row, select, tuple_
 from engine.rules import RuleSet
 from service import luck, order, paging, results, tournaments
 from service import standings as numbers
+from service.accounts import Account
 from service.errors import NotFound
 from service.stages import OVER
 from service.tables import match, seat
@@ -102,14 +103,16 @@ def crosstable_of(arena: Arena, tournament_id: str) -> list[PairRow]:
     ]
 
 
-def events_since(arena: Arena, tournament_id: str, after: str | None = None) -> list[Event]:
+def events_since(
+    arena: Arena, tournament_id: str, after: str | None = None, viewer: Account | None = None
+) -> list[Event]:
     """Results after the event `after` in the order they came in; then who has left, if anybody has, which
     stage it is, the progress and the status.
 
     These are told every time, with the id of the last result; a listener drops what it knows.
     """
     start = paging.read(after, paging.Micros, int) or [0, -1]
-    told = tournaments.tournament(arena, tournament_id)
+    told = tournaments.tournament(arena, tournament_id, viewer)
     with arena.read() as db:
         found = _finished_after(db, tournament_id, start)
         events = [_result(db, row) for row in found]

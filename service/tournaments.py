@@ -31,7 +31,7 @@ MOST_SHOWN = 100  # failed matches
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far it is; `eta` is a guess from the pace so far."""
+    """How far it is; `eta` is a guess from the pace so far, None for what goes on until it is stopped."""
 
     played: int
     total: int
@@ -358,7 +358,9 @@ def _progress_of(row: "Row[Any]", counts: Mapping[str, int], faults: int, now: d
     played, failed = counts.get("done", 0), counts.get("failed", 0)
     left = max(row.total - sum(counts.get(status, 0) for status in ("done", "failed", "void")), 0)
     eta = None
-    if row.status == "running" and row.started_at is not None and played:
+    form = FORMATS.get(row.format)
+    goes_on = form is not None and form.endless and row.more
+    if row.status == "running" and row.started_at is not None and played and not goes_on:
         eta = now + (now - row.started_at) / played * left
     return Progress(played, row.total, failed, faults, eta)
 

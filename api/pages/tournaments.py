@@ -49,7 +49,7 @@ def tournament(tournament_id: str) -> str:
 @blp.get(f"{ONE}/events")
 def tournament_events(tournament_id: str) -> Response:
     """The same events as the API's, for a page's reader."""
-    return events.stream(arena(), tournament_id)
+    return events.stream(arena(), tournament_id, caller())
 
 
 @blp.get(f"{ONE}/matches")

@@ -274,6 +274,9 @@ def test_a_draft_is_its_owners_alone(arena: Arena, author: Account, ready_bots: 
     with pytest.raises(NotFound):
         matches.matches(arena, made.id, viewer=bob)
     assert matches.matches(arena, made.id, viewer=author).items == []
+    with pytest.raises(NotFound):
+        folds.events_since(arena, made.id)
+    assert folds.events_since(arena, made.id, viewer=author)[-1].data["status"] == "draft"
     assert [each.id for each in tournaments.tournaments(arena, viewer=author).items] == [made.id]
     assert tournaments.edit(arena, author, made.id, {"start_at": "manual"}).status == "scheduled"
     assert tournaments.tournament(arena, made.id, bob).name == "Cup"
@@ -372,6 +375,7 @@ def test_a_ladder_goes_on_until_it_is_stopped(
         _, held = finish(arena, held, more=True)
     now = tournaments.tournament(arena, made.id)
     assert (now.status, now.stage > 2) == ("running", True)
+    assert now.progress.eta is None, "nobody knows when it will be stopped"
     with pytest.raises(Forbidden):
         tournaments.stop(arena, bob, made.id)
     stopped = tournaments.stop(arena, author, made.id)
