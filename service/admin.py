@@ -58,8 +58,11 @@ def migrate(wait: int | None) -> None:
     if wait is not None:
         _wait_for_schema(_settings(), time.monotonic() + wait)
         return
+    settings = _settings()
     with _refusals():
-        tables.migrate(_settings())
+        if make_url(settings.database_url).get_backend_name() == "sqlite":
+            settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        tables.migrate(settings)
     click.echo("The database has the newest schema.")
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service import checks, incidents, leases, presence, tables, valkey, watch
 from service.checks import Unfit
+from service.contest import COMPARISON
 from service.errors import Unavailable
 from service.jobs import InlineQueue
 from service.lock import running
@@ -121,7 +122,8 @@ def _ratings(settings: Settings) -> Finding:
         return Finding("ratings", State.ASLEEP, "none before there is a database")
     played, pools = tables.tournament, tables.pool
     known = exists().where(pools.c.rules_key == played.c.rules_key, pools.c.players == played.c.players)
-    query = select(func.count()).where(played.c.started_at.is_not(None), ~known)
+    rated = played.c.started_at.is_not(None), played.c.format != COMPARISON
+    query = select(func.count()).where(*rated, ~known)
     with closing(Arena.open(settings, InlineQueue())) as arena, arena.read() as db:
         uncounted, count = db.scalar(query), db.scalar(select(func.count()).select_from(pools))
     if uncounted:

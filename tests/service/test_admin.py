@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from sqlalchemy import text
+from sqlalchemy import text, update
 
-from service import accounts, bots, presence, reap, trials, valkey
+from service import accounts, bots, comparisons, presence, reap, tables, trials, valkey
 from service.admin import main
 from service.doctor import State, examine
 from service.errors import Unauthorized
@@ -55,8 +55,9 @@ def test_a_bad_setting_stops_every_command_by_its_name(tmp_path: Path, words: tu
 
 
 def test_migrating_twice_is_as_good_as_once(tmp_path: Path) -> None:
-    assert [admin(tmp_path, "migrate").exit_code for _ in range(2)] == [0, 0]
-    assert (tmp_path / "rage.sqlite3").exists()
+    new = tmp_path / "not yet" / "there"
+    assert [admin(new, "migrate").exit_code for _ in range(2)] == [0, 0]
+    assert (new / "rage.sqlite3").exists()
 
 
 def test_who_waits_for_the_schema_is_told_what_is_missing(tmp_path: Path) -> None:
@@ -277,3 +278,15 @@ def test_it_is_trouble_when_nobody_looks_for_lost_work(tmp_path: Path) -> None:
     }
     assert found["watch"].state is State.ILL
     assert "Start beat and desk" in found["watch"].text
+
+
+def test_a_comparison_is_not_missed_among_the_ratings(tmp_path: Path) -> None:
+    admin(tmp_path, "migrate")
+    with arena(tmp_path) as made:
+        owner, _ = accounts.register(made, name="Ada")
+        code = b"def bid(view):\n    return 0\n"
+        a, b = (bots.submit(made, owner, name=name, filename="b.py", content=code).id for name in "ab")
+        with made.work() as work:
+            work.db.execute(update(tables.version).values(status="ready"))
+        comparisons.create(made, owner, {"a": a, "b": b})
+    assert states(tmp_path)["ratings"] is State.WELL
