@@ -15,6 +15,7 @@ CPU_BASIS = {
     "pool": "by what bots of this pool used",
     "limits": "at the most: nothing was measured yet",
 }
+LEFT = {"in": "", "filler": ", fills a seat"}  # said of an entrant in the standings; else its status
 
 
 def standings(rows: Sequence[Row]) -> None:
@@ -26,7 +27,8 @@ def standings(rows: Sequence[Row]) -> None:
 
 
 def _standing(row: Row) -> list[object]:
-    return [row["place"], named(row), row["points"], f"{row['average']:.1f}", tenth(row["dealt"]),
+    bot = named(row) + LEFT.get(row["status"], f", {row['status']}")
+    return [row["place"], bot, row["points"], f"{row['average']:.1f}", tenth(row["dealt"]),
             tenth(row["earned"], "+"), row["wins"], percent(row["bid_accuracy"]), row["faults"],
             row["matches"]]  # fmt: skip
 

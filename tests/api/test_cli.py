@@ -147,7 +147,7 @@ def test_an_organiser_leads_a_tournament_from_start_to_end(
     one = made["id"]
     for verb, status in [("start", "running"), ("pause", "paused"), ("resume", "running")]:
         assert f"Autumn, {status}" in run("tournament", verb, one).output
-    assert run("tournament", "standings", one).output.count("0.0") == 4
+    assert run("tournament", "standings", one).stdout.count("0.0") == 4
     play_all()
     watched = run("tournament", "watch", one)
     assert "Autumn: 4 of 4" in watched.stderr
@@ -178,6 +178,7 @@ def test_an_organiser_changes_a_draft_and_authors_come_and_go(run: Run, four: li
     assert "Round, draft, gauntlet" in run("tournament", "edit", one, *four, *changes).output
     assert "Round, running, gauntlet" in run("tournament", "start", one).output
     assert "disqualified: copied" in run("tournament", "disqualify", one, four[2], "copied").output
+    assert "v1, disqualified " in run("tournament", "standings", one).output
     assert "only a ladder" in run("tournament", "stop", one, status=1).output
 
 
