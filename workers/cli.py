@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import click
 from rich.console import Console
 
+from engine import bots as house
 from engine.errors import EngineError, RulesError
 from engine.record import Record
 from engine.rules import PRESETS, RuleSet
@@ -22,7 +23,7 @@ from workers.replay import replay
 from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
 
 READY, REJECTED, NO_SANDBOX = 0, 1, 3
-HOUSE = ", ".join(trial.OPPONENTS)
+HOUSE = ", ".join(house.NAMES)
 
 
 class _NoSandbox(click.ClickException):
@@ -85,9 +86,9 @@ _limits = click.option(
 def play(bots: tuple[str, ...], as_json: bool, with_log: bool, **given: Any) -> None:
     """Play games between bots and show who did how well.
 
-    A BOT is a Python file, a .zip, a folder, or a house bot by name (random, cautious, counter). From game to
-    game everybody moves on by one seat. Strangers' code is safe to try: every bot runs in the sandbox of the
-    tournaments, fresh for every game, under their limits.
+    A BOT is a Python file, a .zip, a folder, or a house bot by name (random, cautious, counter,
+    montecarlo). From game to game everybody moves on by one seat. Strangers' code is safe to try: every bot
+    runs in the sandbox of the tournaments, fresh for every game, under their limits.
 
     \b
     rage play mybot.py random cautious counter

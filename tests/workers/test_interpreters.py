@@ -79,8 +79,10 @@ def test_a_bot_accepted_for_an_interpreter_this_worker_lacks_is_not_blamed(table
 
 @pytest.mark.parametrize("path", ["/nowhere/ruby", "ruby", "/etc"])
 def test_a_listed_interpreter_must_be_a_program(path: str) -> None:
-    with pytest.raises(SandboxUnavailable, match=f"ruby for bots is not at {path}.*RAGE_INTERPRETERS"):
+    wanted = f"ruby for bots is not at {path}.*RAGE_INTERPRETERS"
+    with pytest.raises(SandboxUnavailable, match=wanted) as refusal:
         Sandbox.probe(interpreters={"ruby": path})
+    assert str(refusal.value).count("is not at") == 1, "said once"
 
 
 def test_the_sandbox_says_what_bots_may_run_on(many: Sandbox) -> None:

@@ -103,7 +103,7 @@ def test_a_folder_plays_as_the_archive_it_would_be(tmp_path: Path) -> None:
     ("words", "told"),
     [
         ([], "Missing argument"),
-        (["nobody"], "house bots are"),
+        (["nobody"], "house bots are random, cautious, counter, montecarlo"),
         (["random", "--rules", "poker"], "preset"),
         (["random", "--rules", "{"], "not JSON"),
         (["random", "--rules", '{"preset": "fundex", "colour": 1}'], "colour"),

@@ -149,6 +149,8 @@ class Sandbox:
         try:
             sandbox = cls._without_namespaces(wanted)
         except SandboxUnavailable as error:
+            if str(error) == str(why):
+                raise
             raise SandboxUnavailable(f"{why}. Nor does it go without namespaces: {error}") from error
         sandbox.notes += (f"no namespaces: {why}",)
         return sandbox
