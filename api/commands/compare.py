@@ -83,7 +83,7 @@ def show(found: dict[str, Any]) -> None:
     )
     for name, unit in (("elo", "Elo"), ("points", "points a match")):
         value, low, high = (_signed(found[name][part]) for part in ("value", "low", "high"))
-        click.echo(f"  as it looks, {names['a']} is ahead by {value} {unit} ({low} to {high})")
+        click.echo(f"  lead of {names['a']}, as it looks: {value} {unit} ({low} to {high})")
 
 
 def _signed(value: float | None) -> str:
