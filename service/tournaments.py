@@ -127,7 +127,8 @@ def edit(arena: Arena, caller: Account, tournament_id: str, changes: Mapping[str
     made = spec.read(arena, {**spec.written(before, list(listed)), **changes})
     with arena.work() as work:
         quotas.lock(work, caller)
-        if tuple(_editable(work, caller, tournament_id)) != tuple(before):
+        same = tuple(_editable(work, caller, tournament_id)) == tuple(before)
+        if not same or work.db.execute(_entries(tournament_id)).all() != listed:
             raise Conflict("it was changed by somebody else just now; look again")
         quotas.more_matches(arena, work, caller, made.total - before.total)
         work.db.execute(update(rows).where(rows.c.id == tournament_id).values(_row(made)))

@@ -291,6 +291,24 @@ def test_not_even_its_name_is_told_to_others_who_try_to_change_a_draft(
             act(arena, bob, made.id)
 
 
+def test_a_change_takes_out_nobody_who_entered_meanwhile(
+    arena: Arena, author: Account, ready_bots: Ready, bob: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids, bobs = ready_bots(4), ready_bot(arena, bob, "of bob")
+    made = tournaments.create(arena, author, spec(ids, start_at="manual", entry={"open": True}))
+    real = tournaments.spec.read
+
+    def meanwhile(*told: Any) -> Any:
+        entries.enter(arena, bob, made.id, bobs)
+        return real(*told)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tournaments.spec, "read", meanwhile)
+        with pytest.raises(Conflict, match="just now"):
+            tournaments.edit(arena, author, made.id, {"entrants": ids[:3]})
+    assert [each for _, each, _ in here(arena, made.id)] == [*ids, bobs]
+
+
 def test_a_draft_can_be_started_right_away(arena: Arena, author: Account, ready_bots: Ready) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4), start_at="draft"))
     assert tournaments.start(arena, author, made.id).status == "running"
