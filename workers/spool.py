@@ -14,6 +14,7 @@ from pathlib import Path
 
 import structlog
 
+from service.errors import Unavailable
 from service.sheet import Sheet
 
 log = structlog.get_logger(__name__)
@@ -45,7 +46,10 @@ class Spool:
                 os.close(file)
 
     def deliver(self, give: Callable[[Sheet], object]) -> int:
-        """Give in what others left; how many. What `give` raises passes through, and the sheet stays."""
+        """Give in what others left; how many. That the database is away passes through, and the sheet stays.
+
+        So does one that cannot be given in for any other reason, but it keeps nobody from anything else.
+        """
         count = 0
         for path in self.waiting():
             with _locked(path) as file:
@@ -56,7 +60,8 @@ class Spool:
                 except ValueError as error:
                     log.error("sheet_unreadable", path=str(path), error=str(error))
                 else:
-                    give(sheet)
+                    if not _given(give, sheet):
+                        continue  # it stays
                     count += 1
                 path.unlink(missing_ok=True)
         return count
@@ -97,6 +102,17 @@ class Spool:
             with _locked(part) as file:
                 if file is not None:
                     part.unlink(missing_ok=True)
+
+
+def _given(give: Callable[[Sheet], object], sheet: Sheet) -> bool:
+    try:
+        give(sheet)
+    except Unavailable:
+        raise
+    except Exception:
+        log.exception("sheet_not_given_in", match=sheet.match_id)
+        return False
+    return True
 
 
 def _written(part: Path, path: Path, text: bytes) -> int:

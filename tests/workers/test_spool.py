@@ -59,6 +59,22 @@ def test_a_sheet_stays_until_it_can_be_given_in(spool: Spool) -> None:
     assert len(spool.waiting()) == 1
 
 
+def test_a_sheet_that_cannot_be_given_in_keeps_no_other_from_it(spool: Spool) -> None:
+    for number in (1, 2):
+        with pytest.raises(Unavailable), spool.kept(sheet(number)):
+            raise Unavailable
+    given: list[Sheet] = []
+
+    def but_one(each: Sheet) -> None:
+        if each == sheet(1):
+            raise LookupError("no such match")
+        given.append(each)
+
+    assert spool.deliver(but_one) == 1
+    assert given == [sheet(2)]
+    assert [path.name for path in spool.waiting()] == [f"{sheet(1).match_id}.{sheet(1).token}.json"]
+
+
 def test_a_sheet_outlives_a_process_that_is_killed(spool: Spool) -> None:
     code = (
         "import sys, time\nfrom pathlib import Path\nfrom service.sheet import Sheet\n"
