@@ -138,6 +138,8 @@ def rankings(
         raise Invalid({"anchor": [LONG_AGO]})
     with arena.read() as db:
         row = db.execute(_snapshot(rules, players, model, at, after)).first()
+        if row is None and after is not None:
+            raise Invalid({"cursor": ["its rankings are kept no more; begin again without a cursor"]})
         if row is None:
             return _empty(rules, players, model)
         lines = row.body if anchor is None else _anchored(db, row, anchor)

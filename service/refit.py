@@ -23,7 +23,7 @@ from service import counts, results
 from service.counts import Counted
 from service.estimate import Estimate, Rated
 from service.rating_models import MODELS, Model
-from service.tables import MICROSECOND, bot, estimate, pool, rating, snapshot, tournament, version
+from service.tables import EPOCH, MICROSECOND, bot, estimate, pool, rating, snapshot, tournament, version
 from service.tally import Game, Tally
 from service.work import Arena, Work
 
@@ -32,7 +32,8 @@ REFIT_EVERY = timedelta(seconds=5)
 REST = 10  # a desk rates for no more than one part in so many of its time
 LONGEST = timedelta(seconds=60)  # between two fits, however long one takes
 LEASE = timedelta(seconds=600)
-KEPT = timedelta(days=1)  # snapshots of tournaments under way
+KEPT = timedelta(days=7)  # snapshots of tournaments under way, and of each SLOT only the last
+SLOT = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +233,21 @@ def _store(work: Work, rules_key: str, players: int, each: Fitted) -> None:
     points = [{"snapshot_id": snapshot_id, **{name: line[name] for name in same}} for line in each.lines]
     if final and points:
         work.db.execute(insert(rating), points)
-    of_it = and_(snapshot.c.rules_key == rules_key, snapshot.c.players == players, ~snapshot.c.final)
-    old = and_(snapshot.c.created_at < work.now - KEPT, snapshot.c.model == each.model.name)
-    work.db.execute(delete(snapshot).where(of_it, old, snapshot.c.id != snapshot_id))
+    of_it = (snapshot.c.rules_key == rules_key, snapshot.c.players == players)
+    passing = and_(*of_it, snapshot.c.model == each.model.name, ~snapshot.c.final)
+    _forget(work, and_(passing, snapshot.c.id != snapshot_id), last, now)
+
+
+def _forget(work: Work, passing: Any, last: "Row[Any] | None", now: datetime) -> None:
+    """Nobody asks for every five seconds of last week."""
+    work.db.execute(delete(snapshot).where(passing, snapshot.c.created_at < now - KEPT))
+    if last is not None and (began := _slot(last.created_at)) < _slot(now):
+        crowd = and_(snapshot.c.created_at >= began, snapshot.c.created_at < began + SLOT)
+        work.db.execute(delete(snapshot).where(passing, crowd, snapshot.c.id != last.id))
+
+
+def _slot(moment: datetime) -> datetime:
+    return moment - (moment - EPOCH) % SLOT
 
 
 def _snapshot(rules_key: str, players: int, each: Fitted, *, final: bool) -> dict[str, Any]:

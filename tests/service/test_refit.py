@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select, update
 
-from service import counts, leases, rankings, refit, rerate, tables, tournaments
+from service import counts, leases, paging, rankings, refit, rerate, tables, tournaments
 from service.accounts import Account
+from service.errors import Invalid
 from service.leases import Assignment
 from service.rating_models import MODELS
 from service.work import Arena
@@ -203,3 +204,23 @@ def queries(arena: Arena) -> Iterator[list[str]]:
     event.listen(arena.database, "before_cursor_execute", note)
     yield said
     event.remove(arena.database, "before_cursor_execute", note)
+
+
+def test_of_ten_minutes_under_way_the_last_snapshot_is_kept(
+    arena: Arena, cups: list[str], finish: Callable[..., Any], clock: Any
+) -> None:
+    held, kept = claimed(arena), set()
+    for each in held:
+        finish(arena, each)
+        clock.turn(240)
+        refit.refit(arena, pool(arena).rules_key, 3)
+        with arena.read() as db:
+            query = select(tables.snapshot).where(tables.snapshot.c.model == "elo")
+            rows = db.execute(query.order_by(tables.snapshot.c.created_at)).all()
+        slots = [refit._slot(row.created_at) for row in rows[:-1] if not row.final]
+        assert len(slots) - len(set(slots)) <= 2, "only the slot that just began is not thinned yet"
+        kept |= set(slots)
+    assert len(kept) > 3
+    clock.turn(8 * 86400)
+    with pytest.raises(Invalid, match="kept no more"):
+        rankings.rankings(arena, rules=pool(arena).rules_key, players=3, cursor=paging.written([10**6, 2]))
