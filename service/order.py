@@ -16,11 +16,17 @@ CLASSES = {"in": 0, "withdrawn": 1, "disqualified": 1, "filler": 2}
 
 
 def of_format(db: Connection, row: "Row[Any]") -> list[list[int]] | None:
-    """Entrants as a format ranks them by itself, best first, level ones together; None: by points."""
+    """Entrants as a format ranks them by itself, best first, level ones together; None: by points.
+
+    Once somebody has left, those who stay have no longer played equally often, and sums are no measure.
+    """
     form = FORMATS.get(row.format)
-    if row.stage == 0 or form is None or form.by_points:
+    if row.stage == 0 or form is None:
         return None
-    return form.places(lineup.now(db, row), lineup.done(db, row))
+    field = lineup.now(db, row)
+    if form.by_points and not field.gone:
+        return None
+    return form.places(field, lineup.done(db, row))
 
 
 def ranked(

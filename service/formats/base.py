@@ -88,7 +88,7 @@ class Format(Protocol):
 
     ahead: bool  # whether the next stage can be planned while one is still being played
     endless: bool  # whether it goes on until it is stopped
-    by_points: bool  # whether standings are by points over all whole groups, and `places` is not asked for
+    by_points: bool  # whether standings are by points over all whole groups, while nobody has left
 
     def prepare(self, field: Field) -> dict[str, Any]:
         """What takes long to work out (seconds, perhaps), as JSON; asked for once, before the start."""
@@ -100,7 +100,7 @@ class Format(Protocol):
         """How many deal groups there will be in all: exact or, where results decide, a forecast."""
 
     def places(self, field: Field, done: Sequence[Done]) -> list[list[int]]:
-        """Entrants best first, level ones together."""
+        """Entrants best first, level ones together; with `by_points`, once somebody has left."""
 
 
 def average(entrants: Sequence[int], done: Sequence[Done]) -> list[list[int]]:

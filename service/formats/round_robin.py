@@ -6,7 +6,7 @@ from typing import Any
 
 from service import schedule
 from service.design import Dice, Order, search, spread
-from service.formats.base import Done, Field, Stage, portions
+from service.formats.base import Done, Field, Stage, average, portions
 
 
 class RoundRobin:
@@ -40,8 +40,8 @@ class RoundRobin:
         return field.deals * schedule.tables(len(field.entrants), field.size, field.meetings, _bases(field))
 
     def places(self, field: Field, done: Sequence[Done]) -> list[list[int]]:
-        """Not asked for: by points."""
-        return []
+        """By average: those who were to meet one who left have played less."""
+        return average(field.entrants, done)
 
 
 def _bases(field: Field) -> tuple[Order, ...] | None:

@@ -145,6 +145,8 @@ def test_who_withdraws_leaves_whole_deals_and_no_points_to_others(
     assert after[-1].entrant == 4
     assert (after[-1].status, after[-1].points) == ("withdrawn", before[4])
     assert [row.place for row in after] == sorted(row.place for row in after)
+    staying = [row.average for row in after if row.status == "in"]
+    assert staying == sorted(staying, reverse=True), "by points a match: some have played less"
     assert any(event.type == "left" for event in folds.events_since(arena, made.id))
 
 
