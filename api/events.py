@@ -3,8 +3,10 @@
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 
 from flask import Response, request
 
@@ -13,14 +15,38 @@ from service import folds
 from service.accounts import Account
 from service.errors import ServiceError, TooMany, Unavailable
 from service.folds import Event
+from service.rates import place
 from service.work import Arena
 
-MOST_STREAMS = 16  # half the server's threads: each listener holds one
+MOST_STREAMS = 32  # a quarter of the server's threads: each listener holds one
+MOST_EACH = 12  # from one address
 LOOK_EVERY = 0.5  # seconds
 HEARTBEAT_EVERY = 10.0  # seconds; also how a listener that went away is noticed
 TRY_AGAIN = 5  # seconds
 
-_room = threading.BoundedSemaphore(MOST_STREAMS)
+
+class Room:
+    """The places there are for listeners; nobody takes all of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: Counter[str] = Counter()
+
+    def enter(self, who: str) -> bool:
+        """Take a place, if one is free."""
+        with self._lock:
+            free = self._taken.total() < MOST_STREAMS and self._taken[who] < MOST_EACH
+            self._taken[who] += free
+            return free
+
+    def leave(self, who: str) -> None:
+        """Give it back."""
+        with self._lock:
+            self._taken[who] -= 1
+            self._taken += Counter()  # who has none is forgotten
+
+
+_room = Room()
 
 
 def stream(arena: Arena, tournament_id: str, viewer: Account | None) -> Response:
@@ -31,11 +57,12 @@ def stream(arena: Arena, tournament_id: str, viewer: Account | None) -> Response
         return Response(status=204)
     if request.method == "HEAD":
         return Response(content_type="text/event-stream")
-    if not _room.acquire(blocking=False):
+    who = place(request.remote_addr)
+    if not _room.enter(who):
         raise Busy("too many listeners; ask for the tournament itself now and then")
     answer = Response(_told(arena, tournament_id, first, viewer), content_type="text/event-stream")
     answer.headers["X-Accel-Buffering"] = "no"  # a proxy must pass events on at once
-    answer.call_on_close(_room.release)
+    answer.call_on_close(partial(_room.leave, who))
     return answer
 
 

@@ -83,7 +83,7 @@ def test_listeners_have_a_bound_and_make_room_when_they_leave(
 ) -> None:
     made = ada.post("/tournaments", make_spec(ready_bots, start_at="manual")).get_json()
     path = f"/api/v1/tournaments/{made['id']}/events"
-    listening = [http.get(path) for _ in range(events.MOST_STREAMS)]
+    listening = [http.get(path) for _ in range(events.MOST_EACH)]
     try:
         refused = http.get(path)
         assert (refused.status_code, refused.headers["Retry-After"]) == (503, str(events.TRY_AGAIN))
@@ -93,3 +93,13 @@ def test_listeners_have_a_bound_and_make_room_when_they_leave(
     again = http.get(path)
     assert again.status_code == 200
     again.close()
+
+
+def test_no_address_takes_every_listeners_place() -> None:
+    room = events.Room()
+    greedy = [room.enter("a") for _ in range(events.MOST_EACH + 1)]
+    assert greedy == [True] * events.MOST_EACH + [False]
+    others = [room.enter(f"b {number}") for number in range(events.MOST_STREAMS)]
+    assert others.count(True) == events.MOST_STREAMS - events.MOST_EACH
+    room.leave("a")
+    assert room.enter("c") and not room.enter("d")
