@@ -72,6 +72,7 @@ class Running:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background shell ignores it
         )
         self.screen = ""
 

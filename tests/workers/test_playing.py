@@ -28,20 +28,21 @@ SPEC = {"name": "Cup", "players": 2, "deals": 2, "rules": {"preset": "fundex", "
 
 
 @pytest.fixture
-def shop(tmp_path: Path, sandbox: Sandbox) -> Iterator[Workshop]:
-    """A workshop on a database with a tournament of four matches."""
+def shop(tmp_path: Path) -> Iterator[Workshop]:
+    """A workshop on a database with a tournament of four matches, and with a sandbox that it may close."""
     environment = {"RAGE_DATA_DIR": str(tmp_path), "RAGE_CHUNK_MS": "50", "RAGE_LEASE_SECONDS": "5"}
     settings = Settings.from_environment(environment)
     tables.migrate(settings)
     made = Workshop(settings, 0)
     made.arena = Arena.open(settings, InlineQueue(), patience=0.2)
-    made._sandbox = sandbox
+    made._sandbox = Sandbox.probe()
     owner, _ = accounts.register(made.arena, name="Ada")
     ids = [bots.submit(made.arena, owner, name=n, filename="b.py", content=BOT).id for n in ("a", "b")]
     with made.arena.work() as work:
         work.db.execute(update(tables.version).values(status="ready"))
     tournaments.create(made.arena, owner, {**SPEC, "entrants": ids})
     yield made
+    made.forget_sandbox()
     made.arena.close()
 
 
