@@ -14,7 +14,6 @@ from werkzeug.datastructures import FileStorage
 RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.IGNORECASE)
 EXAMPLE_TIME = "2030-12-01T18:00:00Z"
 LARGEST = 1e300  # what a float can hold and more than anybody means
-BOUND = 2**31 - 1  # ids of rows and counts stay within what every database can compare
 
 
 class Schema(ma.Schema):

@@ -3,12 +3,6 @@
 from api.schemas.fields import Answer, choice, flag, many, moment, text, texts
 
 
-class AliveAnswer(Answer):
-    """Alive."""
-
-    status = choice("always ok", ("ok",))
-
-
 class WorkerAnswer(Answer):
     """A worker that was heard of lately."""
 
