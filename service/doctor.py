@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, exists, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import checks, incidents, leases, presence, tables, valkey, watch
+from service import checks, incidents, leases, presence, progress, tables, valkey, watch
 from service.checks import Unfit
 from service.contest import COMPARISON
 from service.errors import Unavailable
@@ -212,7 +212,7 @@ def _matches(settings: Settings) -> Finding:
     if _unmade(settings):
         return Finding("matches", State.ASLEEP, "none before there is a database")
     with _reading(settings) as (db, _):
-        failed = db.scalar(select(func.count()).where(tables.match.c.status == "failed")) or 0
+        failed = progress.in_all(db).failed
         newest = incidents.newest(db, incidents.FAILED, SHOWN)
     if not failed:
         return Finding("matches", State.WELL, "none was given up")

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, exists, func, or_, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import incidents, presence, tables, watch
+from service import incidents, presence, progress, tables, watch
 from service.errors import ServiceError
 from service.jobs import CHECK, PLAY
-from service.tables import EPOCH, MICROSECOND, fault, match, pulse, tournament, version
+from service.progress import LEASED
+from service.tables import EPOCH, MICROSECOND, match, pulse, tournament, version
 from service.work import Arena
 
 MINUTE = timedelta(minutes=1)
 LATELY = timedelta(minutes=10)
+STATUSES = {"rage_tournaments": tournament.c.status, "rage_bot_versions": version.c.status}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def _ages(db: Connection, now: datetime) -> dict[str, float]:
             version.c.status == "checking"
         ),
         "rage_queue_age_seconds": select(func.min(served)).where(tournament.c.status == "running", todo),
-        "rage_oldest_lease_seconds": select(func.min(match.c.started_at)).where(match.c.status == "leased"),
+        "rage_oldest_lease_seconds": select(func.min(match.c.started_at)).where(LEASED),
         "rage_watch_age_seconds": select(pulse.c.at),  # since somebody looked for lost work
     }
     found = {name: db.scalar(query) for name, query in oldest.items()}
@@ -98,14 +101,20 @@ def _moment(told: datetime | int) -> datetime:
     return told if isinstance(told, datetime) else EPOCH + told * MICROSECOND
 
 
-def _efforts(db: Connection, now: datetime) -> dict[str, float]:
+def _matches(db: Connection, so_far: progress.Done, leased: int) -> dict[str, int]:
+    """How many there are of each status; none where there are none."""
+    written = int(db.scalar(select(func.sum(tournament.c.written))) or 0)
+    open_ = {"leased": leased, "planned": written - so_far.settled - leased}
+    over = {status: getattr(so_far, status) for status in ("done", "failed", "void")}
+    return {status: n for status, n in {**open_, **over}.items() if n}
+
+
+def _efforts(db: Connection, now: datetime, so_far: progress.Done, leased: int) -> dict[str, float]:
     """Attempts that ended without a result, and decisions: in all, and a second over the last minute."""
-    begun = select(func.sum(match.c.attempts)).where(match.c.attempts > 0)
-    decisions = func.sum(match.c.decisions)
-    lately = select(decisions).where(*_finished_since(now - MINUTE))
+    lately = select(func.sum(match.c.decisions)).where(*_finished_since(now - MINUTE))
     return {
-        "rage_match_attempts": float(db.scalar(begun) or 0),
-        "rage_decisions": float(db.scalar(select(decisions)) or 0),
+        "rage_match_attempts": float(so_far.ended + leased),
+        "rage_decisions": float(so_far.decisions),
         "rage_decisions_per_second": float(db.scalar(lately) or 0) / MINUTE.total_seconds(),
     }
 
@@ -130,27 +139,27 @@ def _by_worker(db: Connection, now: datetime) -> dict[str, float]:
     return {f'{name}{{worker="{host}"}}': by[host] for name, by in told.items() for host in by}
 
 
+def _labelled(name: str, label: str, numbers: Mapping[str, float]) -> dict[str, float]:
+    return {f'{name}{{{label}="{value}"}}': number for value, number in numbers.items()}
+
+
 def metrics(arena: Arena) -> dict[str, float]:
     """Gauges by name, with labels in braces where a name has several."""
     gauges: dict[str, float] = {}
     with arena.read() as db:
-        statuses = {
-            "rage_matches": match.c.status,
-            "rage_tournaments": tournament.c.status,
-            "rage_bot_versions": version.c.status,
-            "rage_faults": fault.c.kind,
-        }
-        for name, column in statuses.items():
-            label = column.name
-            for value, number in db.execute(select(column, func.count()).group_by(column)):
-                gauges[f'{name}{{{label}="{value}"}}'] = number
+        so_far = progress.in_all(db)
+        leased = db.scalar(select(func.count()).where(LEASED)) or 0
+        gauges |= _labelled("rage_matches", "status", _matches(db, so_far, leased))
+        gauges |= _labelled("rage_faults", "kind", progress.faults_by_kind(db))
+        for name, column in STATUSES.items():
+            counted = select(column, func.count()).group_by(column)
+            gauges |= _labelled(name, "status", {value: n for value, n in db.execute(counted)})
         now = arena.clock()
         there = presence.workers(db, now)
         gauges["rage_workers"] = len(there)
         gauges["rage_workers_unfit"] = sum(each.mode is None for each in there)  # they cannot run bots
-        gauges |= _ages(db, now) | _efforts(db, now) | _by_worker(db, now)
-        for kind, number in incidents.counts(db).items():
-            gauges[f'rage_incidents{{kind="{kind}"}}'] = number
+        gauges |= _ages(db, now) | _efforts(db, now, so_far, leased) | _by_worker(db, now)
+        gauges |= _labelled("rage_incidents", "kind", incidents.counts(db))
     for job, queue in ((CHECK, "checks"), (PLAY, "matches")):
         try:
             gauges[f'rage_queue_depth{{queue="{queue}"}}'] = arena.queue.depth(job)

@@ -24,6 +24,7 @@ from engine.table import Outcome
 from service import counts, incidents, schedule, stages, watch
 from service.errors import Unavailable
 from service.jobs import PLAY, Job
+from service.progress import LEASED
 from service.sheet import Sheet, Spent
 from service.tables import EPOCH, entrant, fault, match, seat
 from service.tables import tournament as tournament_rows
@@ -43,6 +44,7 @@ __all__ = [
 
 log = structlog.get_logger(__name__)
 ALONE, TOGETHER, ENOUGH = 3, 1, 9
+WANTED = (match.c.tournament_id, match.c.number, match.c.deal_group, match.c.entrants, match.c.attempts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def inherit(arena: Arena, place: str, heir: str) -> int:
     """
     with arena.work() as work:
         of_place = match.c.lease_worker.startswith(f"{place}-", autoescape=True)
-        of_it = and_(match.c.status == "leased", of_place, match.c.lease_worker != heir)
+        of_it = and_(LEASED, of_place, match.c.lease_worker != heir)
         columns = (match.c.tournament_id, match.c.number, match.c.lease_token, match.c.lease_worker)
         found = work.db.execute(select(*columns).where(of_it)).all()
         for row in found:
@@ -150,7 +152,7 @@ def take_back_silent(work: Work, lease_ms: int, watched: int) -> int:
 
     When a lease is over, those of the same worker that are long without a sign of life go with it.
     """
-    found = watch.silent(work, match, match.c.status == "leased", watched)
+    found = watch.silent(work, match, LEASED, watched)
     over = {_host(row) for row, silent_ms in found if silent_ms >= lease_ms}
     lost = [row for row, ms in found if ms >= lease_ms or (2 * ms > lease_ms and _host(row) in over)]
     together = Counter(map(_host, lost))
@@ -203,43 +205,46 @@ def _claim(work: Work, worker: str, lease: timedelta) -> Assignment | None:
     for chosen in _tournaments(work):
         of_it = (match.c.tournament_id == chosen.id, match.c.status == "planned")
         query = (
-            select(match).where(*of_it).order_by(match.c.number).limit(1).with_for_update(skip_locked=True)
+            select(*WANTED).where(*of_it).order_by(match.c.number).limit(1).with_for_update(skip_locked=True)
         )
         row = work.db.execute(query).first()
         if row is not None:
-            return _leased(work, worker, lease, chosen, row)
+            return _leased(work, worker, lease, row)
     return None
 
 
-def _tournaments(work: Work) -> "Sequence[Row[Any]]":
+def _tournaments(work: Work) -> Sequence[Any]:
     """Running tournaments with something planned, in the order in which they are to be served.
 
     First the owner with the fewest matches in play, then whoever was served longest ago: neither many
     tournaments nor a long one give anybody more than a fair share.
     """
     todo = exists().where(match.c.tournament_id == tournament_rows.c.id, match.c.status == "planned")
-    found = work.db.execute(select(tournament_rows).where(tournament_rows.c.status == "running", todo)).all()
-    counted = select(match.c.tournament_id, func.count()).where(match.c.status == "leased")
-    in_play = {row[0]: row[1] for row in work.db.execute(counted.group_by(match.c.tournament_id))}
+    turns = select(tournament_rows.c.id, tournament_rows.c.owner_id, tournament_rows.c.claimed_at)
+    found = work.db.execute(turns.where(tournament_rows.c.status == "running", todo)).all()
+    # Not grouped by the database: SQLite would read all matches in the order of the groups.
+    in_play = Counter(work.db.scalars(select(match.c.tournament_id).where(LEASED)))
     burden: Counter[str] = Counter()
     served: dict[str, datetime] = {}
     for row in found:
-        burden[row.owner_id] += in_play.get(row.id, 0)
+        burden[row.owner_id] += in_play[row.id]
         served[row.owner_id] = max(served.get(row.owner_id, EPOCH), row.claimed_at or EPOCH)
 
-    def turn(row: "Row[Any]") -> tuple[int, datetime, int, datetime, str]:
+    def turn(row: Any) -> tuple[int, datetime, int, datetime, str]:
         owner = row.owner_id
-        return burden[owner], served[owner], in_play.get(row.id, 0), row.claimed_at or EPOCH, row.id
+        return burden[owner], served[owner], in_play[row.id], row.claimed_at or EPOCH, row.id
 
     return sorted(found, key=turn)
 
 
-def _leased(work: Work, worker: str, lease: timedelta, of: "Row[Any]", row: "Row[Any]") -> Assignment:
+def _leased(work: Work, worker: str, lease: timedelta, row: Any) -> Assignment:
     token = secrets.token_hex(16)
     values = {"status": "leased", "lease_token": token, "lease_worker": worker, "attempts": row.attempts + 1}
     times = {"lease_until": work.now + lease, "started_at": work.now}
     key = (match.c.tournament_id == row.tournament_id, match.c.number == row.number)
     work.db.execute(update(match).where(*key).values(**values, **times))
+    told = (tournament_rows.c.id, tournament_rows.c.rules, tournament_rows.c.limits, tournament_rows.c.secret)
+    of = work.db.execute(select(*told).where(tournament_rows.c.id == row.tournament_id)).one()
     _served(work, of.id)
     query = select(entrant.c.number, entrant.c.version_id).where(
         entrant.c.tournament_id == of.id, entrant.c.number.in_(row.entrants)
@@ -284,6 +289,9 @@ def _finish(work: Work, sheet: Sheet) -> bool:
     work.db.execute(insert(seat), [dict(each) for each in sheet.seats])
     if sheet.faults:
         work.db.execute(insert(fault), [dict(each) for each in sheet.faults])
+        work.steps.note_faults(sheet.number, [each["kind"] for each in sheet.faults])
+    told = {name: sheet.match[name] for name in ("faults", "decisions")}
+    work.steps.note(sheet.tournament_id, sheet.number, done=1, ended=1, **told)
     counts.finished(work, sheet.tournament_id, sheet.number)
     return True
 
@@ -298,6 +306,7 @@ def _release(work: Work, tournament_id: str, number: int, token: str, trouble: s
     lease = {"lease_token": None, "lease_until": None}
     values = {"status": status, "trouble": trouble, "suspicion": before + suspicion}
     work.db.execute(update(match).where(fence).values({**lease, **values}))
+    work.steps.note(tournament_id, number, ended=1, failed=int(status == "failed"))
     if status == "failed":
         incidents.note(work, incidents.FAILED, f"{tournament_id}-{number}", text=trouble)
     else:

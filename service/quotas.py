@@ -4,8 +4,10 @@ from datetime import timedelta
 
 from sqlalchemy import func, select
 
+from service import progress
 from service.accounts import Account
 from service.errors import Conflict, Invalid, TooMany
+from service.progress import LEASED
 from service.tables import account, bot, match, tournament, version
 from service.work import Arena, Work
 
@@ -44,16 +46,17 @@ def another_upload(arena: Arena, work: Work, caller: Account) -> None:
 def more_matches(arena: Arena, work: Work, caller: Account, more: int, *, field: str = "deals") -> None:
     """Raises `Invalid` for `field` when too many matches of the account's tournaments would wait."""
     most = arena.settings.queued_matches
-    planned = (
-        select(func.count())
-        .select_from(match)
-        .join(tournament, tournament.c.id == match.c.tournament_id)
-        .where(tournament.c.owner_id == caller.id, match.c.status == "planned")
-    )
-    later = select(func.coalesce(func.sum(tournament.c.total - tournament.c.written), 0)).where(
-        tournament.c.owner_id == caller.id, tournament.c.status.not_in(("finished", "cancelled"))
-    )
-    waiting = 0 if caller.admin else (work.db.scalar(planned) or 0) + int(work.db.scalar(later) or 0)
+    waiting = 0 if caller.admin else _waiting(work, caller)
     if not caller.admin and waiting + more > most:
         reason = f"this makes {more:,} matches and {waiting:,} of yours wait already; at most {most:,} may"
         raise Invalid({field: [f"{reason}. Take fewer deals, or wait until some are played"]})
+
+
+def _waiting(work: Work, caller: Account) -> int:
+    """Matches of the account's tournaments that are planned, or will be."""
+    going = (tournament.c.owner_id == caller.id, tournament.c.status.not_in(("finished", "cancelled")))
+    mine = select(tournament.c.id).where(*going)
+    expected = select(func.coalesce(func.sum(tournament.c.total), 0)).where(*going)
+    played = select(func.count()).where(LEASED, match.c.tournament_id.in_(mine))
+    parts = [int(work.db.scalar(query) or 0) for query in (expected, progress.settled_of(mine), played)]
+    return parts[0] - sum(parts[1:])

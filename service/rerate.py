@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, func, select
 from engine.errors import EngineError
 from engine.record import Record
 from engine.scoring import counted as counted_points
-from service import counts, refit, results
+from service import counts, progress, refit, results
 from service.rating_models import MODELS
 from service.stages import LIVE
 from service.tables import match, pool, seat, tournament
@@ -35,6 +35,7 @@ class Findings:
     snapshots: int = 0
     wrong: list[str] = field(default_factory=list)
     uncounted: list[str] = field(default_factory=list)  # tournaments whose counts differ
+    astray: list[str] = field(default_factory=list)  # whose progress does
 
 
 def rerate(arena: Arena, *, replay: bool = True, at: Tell = lambda done, total: None) -> Findings:
@@ -45,15 +46,20 @@ def rerate(arena: Arena, *, replay: bool = True, at: Tell = lambda done, total: 
     found = Findings()
     with arena.read(steady=True) as db:
         started = select(tournament).where(tournament.c.started_at.is_not(None)).order_by(tournament.c.id)
-        total = db.scalar(select(func.count()).where(match.c.status == "done")) or 0
+        total = progress.in_all(db).done
         for row in db.execute(started).all():
             wrong = len(found.wrong)
             if replay:
                 found.wrong += _untrue(db, row.id, lambda: at(found.matches, total), found)
             if wrong == len(found.wrong):
                 _recount(db, row, found)
+            if progress.of_tournaments(db, [row.id])[row.id] != progress.recounted(db, row.id):
+                found.wrong.append(f"tournament {row.id}: its progress is kept wrongly")
+                found.astray.append(row.id)
             found.tournaments += 1
             at(found.matches, total)
+        if progress.faults_by_kind(db) != progress.recounted_faults(db):
+            found.wrong.append("the faults kept by kind are not those there are")
         for row in db.execute(select(pool).order_by(pool.c.rules_key, pool.c.players)).all():
             found.wrong += _differing(db, row, found)
     return found
@@ -68,6 +74,10 @@ def repair(arena: Arena, found: Findings) -> int:
         with arena.work() as work:
             lines = counts.rebuilt(work.db, tournament_id, list(results.games(work.db, tournament_id)))
             counts.replace(work, tournament_id, lines)
+    with arena.work() as work:
+        for tournament_id in found.astray:
+            progress.put(work.db, tournament_id, progress.recounted(work.db, tournament_id))
+        progress.put_faults(work.db, progress.recounted_faults(work.db))
     with arena.read() as db:
         pools = db.execute(select(pool)).all()
     return sum(refit.refit(arena, row.rules_key, row.players) for row in pools)

@@ -108,13 +108,18 @@ def end(work: Work, tournament_id: str, status: str, reason: str | None = None) 
     this = (rows.c.id == tournament_id, rows.c.status.not_in(OVER))  # an end is final
     if work.db.execute(update(rows).where(*this).values(**over, **total)).rowcount:
         counts.close(work, tournament_id)
+        work.steps.close(tournament_id)
     work.send(Job(SETTLE, (tournament_id,)))
 
 
 def void(work: Work, tournament_id: str, *only: Any) -> None:
     """Matches that are not done never will be."""
     left = and_(match.c.tournament_id == tournament_id, match.c.status.in_(OPEN), *only)
+    locked_ones = select(match.c.status).where(left).with_for_update().subquery()
+    counted = select(locked_ones.c.status, func.count()).group_by(locked_ones.c.status)
+    gone = {status: n for status, n in work.db.execute(counted)}
     work.db.execute(update(match).where(left).values(status="void", lease_token=None, lease_until=None))
+    work.steps.note(tournament_id, void=sum(gone.values()), ended=gone.get("leased", 0))
 
 
 def void_unbegun(work: Work, tournament_id: str) -> None:

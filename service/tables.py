@@ -230,6 +230,17 @@ stage = Table(  # tables that were planned together
     _moment("planned_at"),
 )
 
+progress = Table(  # how far it is; see service.progress
+    "progress",
+    metadata,
+    _to("tournament_id", "tournament.id", primary_key=True),
+    Column("slot", Integer, primary_key=True),
+    *(
+        Column(name, BigInteger, nullable=False, server_default="0")
+        for name in ("done", "failed", "void", "faults", "decisions", "ended")
+    ),
+)
+
 comparison = Table(  # the test of a tournament that compares two bots
     "comparison",
     metadata,
@@ -311,6 +322,14 @@ fault = Table(
     Column("out", Boolean, nullable=False),
     Column("evidence", JSON, nullable=False),
     _match_key(),
+)
+
+fault_count = Table(
+    "fault_count",
+    metadata,
+    Column("kind", String(10), primary_key=True),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("n", BigInteger, nullable=False, server_default="0"),
 )
 
 pool = Table(  # matches that are rated together: one rule set, one table size

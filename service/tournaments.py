@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, Row, delete, func, insert, or_, select, true, tuple_, update
+from sqlalchemy import Connection, Row, delete, insert, or_, select, true, tuple_, update
 
-from service import names, paging, quotas, series, spec, stages
+from service import names, paging, progress, quotas, series, spec, stages
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, NotFound
 from service.formats import FORMATS
@@ -163,12 +163,12 @@ def tournaments(
         query = query.where((rows.c.series == series) | (rows.c.id == series))
     with arena.read() as db:
         found = db.execute(query).all()
-        progress = _progress(db, found, arena.clock())
+        far = _progress(db, found, arena.clock())
     return paging.cut(
         found,
         limit,
         lambda row: [paging.micros(row.created_at), row.id],
-        lambda row: _shape(row, progress[row.id]),
+        lambda row: _shape(row, far[row.id]),
     )
 
 
@@ -178,9 +178,9 @@ def tournament(arena: Arena, tournament_id: str, viewer: Account | None = None) 
         row = db.execute(_select().where(rows.c.id == tournament_id, shown(viewer))).first()
         if row is None:
             raise NotFound(f"no tournament {tournament_id}")
-        progress = _progress(db, [row], arena.clock())[row.id]
-        failed = _failed(db, tournament_id) if progress.failed else []
-        return replace(_shape(row, progress, entrants(db, tournament_id)), failed=failed)
+        far = _progress(db, [row], arena.clock())[row.id]
+        failed = _failed(db, tournament_id) if far.failed else []
+        return replace(_shape(row, far, entrants(db, tournament_id)), failed=failed)
 
 
 def trouble(said: str | None) -> str:
@@ -337,33 +337,18 @@ def _select() -> Any:
 
 
 def _progress(db: Connection, found: "Sequence[Row[Any]]", now: datetime) -> dict[str, Progress]:
-    counted = (
-        select(
-            match.c.tournament_id,
-            match.c.status,
-            func.count().label("n"),
-            func.sum(match.c.faults).label("f"),
-        )
-        .where(match.c.tournament_id.in_([row.id for row in found]))
-        .group_by(match.c.tournament_id, match.c.status)
-    )
-    counts: dict[str, dict[str, int]] = {row.id: {} for row in found}
-    faults: dict[str, int] = dict.fromkeys(counts, 0)
-    for row in db.execute(counted):
-        counts[row.tournament_id][row.status] = row.n
-        faults[row.tournament_id] += int(row.f or 0)
-    return {row.id: _progress_of(row, counts[row.id], faults[row.id], now) for row in found}
+    stored = progress.of_tournaments(db, [row.id for row in found])
+    return {row.id: _progress_of(row, stored[row.id], now) for row in found}
 
 
-def _progress_of(row: "Row[Any]", counts: Mapping[str, int], faults: int, now: datetime) -> Progress:
-    played, failed = counts.get("done", 0), counts.get("failed", 0)
-    left = max(row.total - sum(counts.get(status, 0) for status in ("done", "failed", "void")), 0)
+def _progress_of(row: "Row[Any]", so_far: progress.Done, now: datetime) -> Progress:
+    played, left = so_far.done, max(row.total - so_far.settled, 0)
     eta = None
     form = FORMATS.get(row.format)
     goes_on = form is not None and form.endless and row.more
     if row.status == "running" and row.started_at is not None and played and not goes_on:
         eta = now + (now - row.started_at) / played * left
-    return Progress(played, row.total, failed, faults, eta)
+    return Progress(played, row.total, so_far.failed, so_far.faults, eta)
 
 
 def _failed(db: Connection, tournament_id: str) -> list[Failed]:
@@ -374,7 +359,7 @@ def _failed(db: Connection, tournament_id: str) -> list[Failed]:
     return [Failed(f"{tournament_id}-{row.number}", trouble(row.trouble)) for row in db.execute(query)]
 
 
-def _shape(row: "Row[Any]", progress: Progress, listed: Sequence[Entrant] = ()) -> Tournament:
+def _shape(row: "Row[Any]", far: Progress, listed: Sequence[Entrant] = ()) -> Tournament:
     told = {"progress", "entrants", "failed", "secret", "secret_hash"}
     computed = told | {"same_owner", "entry", "pair_spread"}
     same = {name: getattr(row, name) for name in Tournament.__slots__ if name not in computed}
@@ -383,7 +368,7 @@ def _shape(row: "Row[Any]", progress: Progress, listed: Sequence[Entrant] = ()) 
         same_owner=spec.SAME_OWNER[row.apart],
         entry=Opening(row.entry_open, row.entry_limit, row.entry_deadline),
         pair_spread=(row.plan or {}).get("prepared", {}).get("spread"),
-        progress=progress,
+        progress=far,
         entrants=list(listed),
         secret_hash=hashlib.sha256(row.secret).hexdigest(),
         secret=row.secret.hex() if row.status in OVER else None,

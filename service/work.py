@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from service.errors import Unavailable
 from service.jobs import CeleryQueue, Job, Queue
+from service.progress import Steps
 from service.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -23,11 +24,12 @@ FULL = ("disk is full", "No space left")
 
 @dataclass(slots=True)
 class Work:
-    """One verb's transaction: its connection, its one `now`, and the jobs it asks for."""
+    """One verb's transaction: its connection, its one `now`, its jobs, and what it adds to `progress`."""
 
     db: Connection
     now: datetime
     jobs: list[Job] = field(default_factory=list)
+    steps: Steps = field(default_factory=Steps)
 
     def send(self, job: Job) -> None:
         """Have a job sent once all this is committed; the database says the same, so it may get lost."""
@@ -70,6 +72,7 @@ class Arena:
         with _translated(), self.database.execution_options(write=True).begin() as connection:
             work = Work(connection, self.clock())
             yield work
+            work.steps.write(connection)
         for job in work.jobs:
             self.queue.send(job)
 

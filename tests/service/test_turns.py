@@ -145,6 +145,7 @@ def test_figures_for_an_operator(
     with arena.work() as work:
         key = tables.match.c.number == held.number
         work.db.execute(update(tables.match).where(key).values(decisions=120, finished_at=work.now))
+        work.steps.note(cup, held.number, decisions=120)
     told = health.metrics(arena)
     assert (told["rage_decisions"], told["rage_decisions_per_second"]) == (120, 2)
     clock.turn(61)

@@ -1,0 +1,361 @@
+"""A long past for a database: bots, and tournaments of several formats, written in minutes instead of played.
+
+    python -m loadtests.ledger --database sqlite:////tmp/ledger.sqlite3 --bots 500 --matches 1000000
+
+Some hundred matches are really played; every other is a copy of one of them under its own entrants, times and
+seats, so each stored result is what its record gives, and counts and rankings are what comes of the results.
+Only the deals do not follow from the tournaments' secrets. The last tournaments are still being played.
+`loadtests.seed` plays every match, which takes a hundred times as long.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from rich.progress import Progress
+from sqlalchemy import Connection, Table
+
+from engine.match import Match
+from engine.record import Record
+from engine.rules import PRESETS
+from engine.scoring import counted
+from loadtests.seed import submit
+from service import accounts, bots, counts, names, refit, tables, tally
+from service.counts import Line
+from service.jobs import InlineQueue
+from service.limits import Limits
+from service.settings import Settings
+from service.tables import EPOCH, MICROSECOND
+from service.work import Arena
+
+SEATS = 4
+GAMES = 400  # really played
+EACH = 2_000  # matches of a tournament
+LIVE = 2  # tournaments still under way
+AHEAD = 500  # matches of each of those that wait
+FAULTY = 0.01  # of the matches
+FORMATS = ("round_robin", "swiss", "round_robin", "gauntlet", "ladder")
+ENTRANTS = 140  # of a tournament
+STEP = 101  # bots between the first of one and the first of the next
+RULES = PRESETS["fundex"]
+Tell = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A match that was really played."""
+
+    record: bytes
+    scores: tuple[int, ...]
+    counted: tuple[int, ...]
+    places: tuple[int, ...]
+    exact: tuple[int, ...]
+    decisions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cup:
+    """A tournament to be written: its entrants' versions, and who sits where in each match."""
+
+    number: int
+    id: str
+    format: str
+    versions: tuple[str, ...]
+    order: np.ndarray  # (groups, seats) entrant numbers, in seat order of rotation 0
+    done: int  # matches, in whole groups
+    began: int  # microseconds
+    live: bool
+
+    @property
+    def matches(self) -> int:
+        return len(self.order) * SEATS
+
+    def finished_at(self, number: int) -> int:
+        """When a match was done."""
+        return self.began + 1_000_000 * (number + 2)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Write it, and show how far it is."""
+    told = read(argv)
+    arena = opened(told.database)
+    try:
+        show(arena, told.bots, told.matches, told.seed)
+    finally:
+        arena.close()
+
+
+def show(arena: Arena, many: int, matches: int, seed: int = 1) -> None:
+    """`fill` with a bar."""
+    with Progress() as shown:
+        task = shown.add_task(f"{matches:,} matches", total=matches)
+        fill(arena, many, matches, seed, lambda done: shown.update(task, completed=done))
+
+
+def dice(seed: int) -> random.Random:
+    """All dice but numpy's."""
+    return random.Random(seed)
+
+
+def read(argv: Sequence[str]) -> argparse.Namespace:
+    """What is wanted."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--database", required=True, help="as RAGE_DATABASE_URL; it must be empty")
+    parser.add_argument("--bots", type=int, default=500)
+    parser.add_argument("--matches", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args(argv)
+
+
+def opened(url: str) -> Arena:
+    """The database at the newest schema, without quotas; its data directory is a temporary one."""
+    environment = {"RAGE_DATA_DIR": tempfile.gettempdir(), "RAGE_DATABASE_URL": url}
+    settings = replace(
+        Settings.from_environment(environment),
+        uploads_per_hour=1_000_000,
+        max_bots=1_000_000,
+        queued_matches=100_000_000,
+    )
+    tables.migrate(settings)
+    return Arena.open(settings, InlineQueue())
+
+
+def fill(arena: Arena, many: int, matches: int, seed: int = 1, tell: Tell = lambda done: None) -> None:
+    """So many bots and at least so many matches that are done; `tell` is told how many are."""
+    thrown, throw = dice(seed), np.random.default_rng(seed)
+    bots.ensure_house(arena)
+    versions = [f"{bot_id}:1" for bot_id in submit(arena, many)]
+    owner, _ = accounts.register(arena, name=f"organiser {seed}")
+    games, done = [play(thrown) for _ in range(GAMES)], 0
+    for cup in cups(versions, matches, throw):
+        with arena.work() as work:
+            write(work.db, cup, owner.id, games, throw)
+        done += cup.done
+        tell(done)
+    with arena.work() as work:
+        counts.open_pool(work, RULES.key(), SEATS)
+    analyse(arena)
+    refit.refit(arena, RULES.key(), SEATS)
+
+
+def analyse(arena: Arena) -> None:
+    """What a server does by itself before long: statistics for the planner."""
+    with arena.database.execution_options(isolation_level="AUTOCOMMIT").connect() as db:
+        db.exec_driver_sql("VACUUM ANALYZE" if db.dialect.name == "postgresql" else "ANALYZE")
+
+
+def play(thrown: random.Random) -> Game:
+    """A match of random moves."""
+    game = Match(RULES, SEATS, thrown.randbytes(32))
+    moves = 0
+    while not game.over:
+        game.advance(thrown.choice(game.legal()))
+        moves += 1
+    scores = game.scores()
+    played = (scores, counted(scores, ()), game.places(), tuple(game.exact))
+    return Game(Record.of(game).pack(), *played, decisions=moves)
+
+
+def cups(versions: Sequence[str], matches: int, throw: np.random.Generator) -> Iterator[Cup]:
+    """The tournaments, the first begun a year ago; the last ones are under way."""
+    many = max(LIVE + 1, -(-matches // EACH))
+    first = (datetime.now(UTC) - timedelta(days=365) - EPOCH) // MICROSECOND
+    step = timedelta(days=364) // MICROSECOND // many
+    for number in range(many):
+        live, form = number >= many - LIVE, FORMATS[number % len(FORMATS)]
+        size = min(ENTRANTS, len(versions))
+        chosen = [versions[(number * STEP + i) % len(versions)] for i in throw.permutation(size)]
+        done = EACH // SEATS * SEATS
+        groups = (done + (AHEAD if live else 0)) // SEATS
+        order = gauntlet(size, groups, throw) if form == "gauntlet" else lots(size, groups, throw)
+        began = first + number * step
+        yield Cup(number, names.new_id("t"), form, tuple(chosen), order, done, began, live)
+
+
+def lots(size: int, groups: int, throw: np.random.Generator) -> np.ndarray:
+    """Tables drawn by lot, everybody once before anybody twice."""
+    rounds = [throw.permutation(size)[: size // SEATS * SEATS] for _ in range(-(-groups // (size // SEATS)))]
+    return np.concatenate(rounds).reshape(-1, SEATS)[:groups]
+
+
+def gauntlet(size: int, groups: int, throw: np.random.Generator) -> np.ndarray:
+    """The first at every table."""
+    others = lots(size - 1, groups, throw)[:, : SEATS - 1] + 1
+    return np.concatenate([np.zeros((groups, 1), dtype=others.dtype), others], axis=1)
+
+
+def write(db: Connection, cup: Cup, owner: str, games: Sequence[Game], throw: np.random.Generator) -> None:
+    """All rows of a tournament."""
+    chosen = throw.integers(len(games), size=cup.matches)
+    faulty = throw.random(cup.done) < FAULTY
+    pour(db, tables.tournament, [tournament_row(cup, owner)])
+    pour(db, tables.entrant, [entrant_row(cup, n) for n in range(len(cup.versions))])
+    pour(db, tables.stage, [stage_row(cup)])
+    pour(db, tables.match, (match_row(cup, n, games[chosen[n]], faulty) for n in range(cup.matches)))
+    pour(
+        db, tables.seat, (row for n in range(cup.done) for row in seat_rows(cup, n, games[chosen[n]], faulty))
+    )
+    pour(db, tables.fault, (fault_row(cup, int(n)) for n in np.flatnonzero(faulty)))
+    pour(db, tables.counted, [counted_row(cup, line) for line in lines(cup, games, chosen)])
+
+
+def pour(db: Connection, table: Table, rows: "Iterator[dict[str, Any]] | list[dict[str, Any]]") -> None:
+    """Rows as they stand in the database, the fast way of each kind; all with the same columns."""
+    listed = iter(rows)
+    first = next(listed, None)
+    if first is None:
+        return
+    columns = tuple(first)
+    raw = db.connection.driver_connection
+    assert raw is not None
+    values = (tuple(each.values()) for each in chain([first], listed))
+    if db.dialect.name == "postgresql":
+        with raw.cursor().copy(f"COPY {table.name} ({', '.join(_quoted(columns))}) FROM STDIN") as copy:
+            for each in values:
+                copy.write_row(each)
+    else:
+        marks, names = ", ".join("?" * len(columns)), ", ".join(_quoted(columns))
+        raw.executemany(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", values)  # noqa: S608
+
+
+def _quoted(columns: Sequence[str]) -> list[str]:
+    return [f'"{name}"' for name in columns]
+
+
+def tournament_row(cup: Cup, owner: str) -> dict[str, Any]:
+    """It is finished, or running."""
+    ended = None if cup.live else cup.finished_at(cup.matches)
+    return {
+        "id": cup.id,
+        "owner_id": owner,
+        "name": f"Cup {cup.number + 1}",
+        "format": cup.format,
+        "status": "running" if cup.live else "finished",
+        "rules": json.dumps(RULES.spec()),
+        "rules_key": RULES.key(),
+        "players": SEATS,
+        "deals": 1,
+        "duplicate": True,
+        "meetings": 1,
+        "limits": json.dumps(Limits().as_dict()),
+        "seed": cup.id,
+        "secret": cup.id.encode().ljust(32, b"."),
+        "total": cup.matches,
+        "created_at": cup.began,
+        "started_at": cup.began + 1_000_000,
+        "finished_at": ended,
+        "claimed_at": cup.finished_at(cup.done),
+        "challenger": cup.versions[0].partition(":")[0] if cup.format == "gauntlet" else None,
+        "plan": json.dumps({"entrants": list(range(len(cup.versions))), "challenger": 0, "prepared": {}}),
+        "stage": 1,
+        "groups": len(cup.order),
+        "written": cup.matches,
+    }
+
+
+def entrant_row(cup: Cup, number: int) -> dict[str, Any]:
+    """One of its entrants."""
+    version = cup.versions[number]
+    bot_id = version.partition(":")[0]
+    return {"tournament_id": cup.id, "number": number, "bot_id": bot_id, "version_id": version}
+
+
+def stage_row(cup: Cup) -> dict[str, Any]:
+    """All tables at once."""
+    what = {"tournament_id": cup.id, "number": 1, "kind": "tables", "tables": json.dumps(cup.order.tolist())}
+    return {**what, "byes": "[]", "first_group": 0, "planned_at": cup.began}
+
+
+def match_row(cup: Cup, number: int, game: Game, faulty: np.ndarray) -> dict[str, Any]:
+    """A match, done or planned."""
+    group, rotation = divmod(number, SEATS)
+    done = number < cup.done
+    return {
+        "tournament_id": cup.id,
+        "number": number,
+        "deal_group": group,
+        "rotation": rotation,
+        "entrants": json.dumps(seated(cup, number)),
+        "status": "done" if done else "planned",
+        "attempts": int(done),
+        "lease_worker": f"host{number % 7}-0-{number % 3}-1" if done else None,
+        "started_at": cup.finished_at(number) - 900_000 if done else None,
+        "finished_at": cup.finished_at(number) if done else None,
+        "mode": "A" if done else None,
+        "faults": int(done and faulty[number]),
+        "decisions": game.decisions if done else 0,
+        "record": game.record if done else None,
+    }
+
+
+def seated(cup: Cup, number: int) -> list[int]:
+    """Entrant numbers in seat order: each rotation everybody one seat on."""
+    group, rotation = divmod(number, SEATS)
+    order = cup.order[group].tolist()
+    return order[rotation:] + order[:rotation]
+
+
+def seat_rows(cup: Cup, number: int, game: Game, faulty: np.ndarray) -> Iterator[dict[str, Any]]:
+    """What came of a match."""
+    for seat, entrant in enumerate(seated(cup, number)):
+        yield {
+            "tournament_id": cup.id,
+            "number": number,
+            "seat": seat,
+            "entrant": entrant,
+            "score": game.scores[seat],
+            "counted": game.counted[seat],
+            "exact_bids": game.exact[seat],
+            "place": game.places[seat],
+            "out": False,
+            "faults": int(seat == 0 and faulty[number]),
+            "cpu_ms": 20 + number % 300,
+            "wall_ms": 60 + number % 900,
+            "memory_kb": 9_000,
+            "waited_ms": number % 5,
+        }
+
+
+def fault_row(cup: Cup, number: int) -> dict[str, Any]:
+    """A decision that took too long."""
+    told = {"tournament_id": cup.id, "number": number, "ordinal": 0, "seat": 0, "kind": "timeout"}
+    where = {"round": 1 + number % 10, "trick": 1, "decision": 5, "asked": "play", "out": False}
+    more = {"version_id": cup.versions[seated(cup, number)[0]], "text": "no answer within 1 s"}
+    return {**told, **where, **more, "evidence": json.dumps({"waited_ms": 1000})}
+
+
+def lines(cup: Cup, games: Sequence[Game], chosen: np.ndarray) -> Iterator[Line]:
+    """What is counted of it."""
+    by_version = np.argsort(np.argsort(cup.versions))  # entrant number to place among sorted versions
+    number = np.argsort(by_version)
+    who = np.array([seated(cup, n) for n in range(cup.done)])
+    places, points = (
+        np.array([getattr(games[each], name) for each in chosen[: cup.done]])
+        for name in ("places", "counted")
+    )
+    groups = np.arange(cup.done) // SEATS
+    found = tally.tables(by_version[who], places, groups, points=points, players=len(cup.versions))
+    last: dict[tuple[int, ...], int] = {}
+    for group, row in enumerate(np.sort(by_version[cup.order], axis=1).tolist()[: cup.done // SEATS]):
+        last[tuple(row)] = group
+    for seats, sums in zip(found.seats, np.ascontiguousarray(found.sums), strict=True):
+        packed = number[seats].astype("<u2").tobytes()
+        yield Line(packed, int(sums[1]), last[tuple(seats.tolist())], sums.astype("<i8").tobytes())
+
+
+def counted_row(cup: Cup, line: Line) -> dict[str, Any]:
+    """It as a row."""
+    told = {"seats": line.seats, "matches": line.matches, "last_group": line.last_group, "sums": line.sums}
+    return {"tournament_id": cup.id, "rules_key": RULES.key(), "players": SEATS, **told}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,120 @@
+"""How far tournaments are: the numbers kept are those of the matches, whatever happens to them."""
+
+import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+from sqlalchemy import select
+
+from service import entries, health, leases, progress, rerate, tournaments
+from service.accounts import Account
+from service.errors import Conflict
+from service.leases import Assignment
+from service.tables import tournament
+from service.work import Arena
+
+Finish = Callable[..., tuple[bool, Assignment | None]]
+SMALL = {"preset": "fundex", "hand_sizes": [1]}
+
+
+def off(arena: Arena) -> list[str]:
+    """Tournaments whose numbers are not those of their matches."""
+    with arena.read() as db:
+        ids = db.scalars(select(tournament.c.id)).all()
+        kept = progress.of_tournaments(db, ids)
+        assert progress.faults_by_kind(db) == progress.recounted_faults(db)
+        return [each for each in ids if kept[each] != progress.recounted(db, each)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_happens_to_matches_what_is_kept_is_what_a_count_gives(
+    arena: Arena,
+    author: Account,
+    ready_bots: Callable[[int], list[str]],
+    finish: Finish,
+    pass_time: Callable[[float], int],
+    seed: int,
+) -> None:
+    dice, bots = random.Random(seed), ready_bots(5)
+    held: list[Assignment] = []
+
+    def make() -> None:
+        form = dice.choice(["round_robin", "ladder", "swiss"])
+        told = {"name": "Cup", "entrants": bots[: dice.choice([3, 5])], "players": 2, "format": form}
+        made.append(tournaments.create(arena, author, {**told, "rules": SMALL, "deals": 1}).id)
+
+    def claim() -> None:
+        held.extend(filter(None, [leases.claim(arena, f"host-0-{len(held)}-1")]))
+
+    def give_in() -> None:
+        if held:
+            finish(arena, held.pop(dice.randrange(len(held))))  # now and then too late
+
+    def hand_back() -> None:
+        if held:
+            leases.give_back(arena, held.pop(), "no luck", suspicion=dice.choice([0, 3, 9]))
+
+    def interfere() -> None:
+        verb = dice.choice([tournaments.cancel, tournaments.stop, tournaments.pause, tournaments.resume])
+        with suppress(Conflict):  # not what can be done to it now
+            verb(arena, author, dice.choice(made))
+
+    def leave() -> None:
+        with suppress(Conflict):
+            entries.withdraw(arena, author, dice.choice(made), dice.choice(bots[:3]))
+
+    made: list[str] = []
+    make()
+    claim()
+    give_in()
+    acts = [claim, claim, claim, give_in, give_in, hand_back, interfere, leave, make]
+    for _ in range(40):
+        dice.choice(acts)()
+    assert off(arena) == []
+    pass_time(arena.settings.lease_seconds)
+    assert off(arena) == []
+    with arena.read() as db:
+        total = progress.in_all(db)
+    assert total.done > 0
+    assert health.metrics(arena)['rage_matches{status="done"}'] == total.done
+
+
+def test_those_who_finish_at_once_all_count(
+    arena: Arena, author: Account, ready_bots: Callable[[int], list[str]], finish: Finish
+) -> None:
+    told = {"name": "Cup", "entrants": ready_bots(2), "players": 2, "rules": SMALL, "deals": 8}
+    cup = tournaments.create(arena, author, told).id
+    claimed = [leases.claim(arena, f"w-{n}") for n in range(16)]
+    with ThreadPoolExecutor(8) as crowd:
+        assert all(taken for taken, _ in crowd.map(lambda each: finish(arena, each), claimed))
+    assert tournaments.tournament(arena, cup).progress.played == 16
+    assert off(arena) == []
+
+
+def test_a_tournament_that_is_over_has_one_row(
+    arena: Arena, author: Account, ready_bots: Callable[[int], list[str]], play_all: Callable[[Arena], int]
+) -> None:
+    told = {"name": "Cup", "entrants": ready_bots(3), "players": 2, "rules": SMALL, "deals": 3}
+    cup = tournaments.create(arena, author, told).id
+    assert play_all(arena) == 18
+    with arena.read() as db:
+        rows = db.execute(select(progress.rows)).all()
+    assert [(row.tournament_id, row.slot, row.done) for row in rows] == [(cup, 0, 18)]
+
+
+def test_a_count_that_is_wrong_is_found(
+    arena: Arena, author: Account, ready_bots: Callable[[int], list[str]], play_all: Callable[[Arena], int]
+) -> None:
+    told = {"name": "Cup", "entrants": ready_bots(2), "players": 2, "rules": SMALL, "deals": 2}
+    cup = tournaments.create(arena, author, told).id
+    play_all(arena)
+    assert rerate.rerate(arena).wrong == []
+    with arena.work() as work:
+        work.steps.note(cup, done=1)
+        work.steps.note_faults(0, ["crash"])
+    found = rerate.rerate(arena)
+    assert len(found.wrong) == 2 and cup in found.wrong[0] and "faults" in found.wrong[1]
+    rerate.repair(arena, found)
+    assert off(arena) == []
