@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import event, insert
 
-from service import accounts, counts, rankings, rating, rating_points, refit, results, tables, tally
+from service import accounts, counts, rankings, rating, rating_points, refit, results, schema, tables, tally
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.tally import Ints, Tally
@@ -99,7 +99,7 @@ def _beside_choix(matches: tuple[Ints, Ints, Ints], ours: float) -> None:
 def _database(count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.from_environment({"RAGE_DATA_DIR": folder})
-        tables.migrate(settings)
+        schema.migrate(settings)
         arena = Arena.open(settings, InlineQueue())
         seed(arena, count)
         size = sum(file.stat().st_size for file in Path(folder).glob("*.sqlite3"))

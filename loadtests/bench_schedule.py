@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 from sqlalchemy import insert
 
-from service import accounts, design, tables, tournaments
+from service import accounts, design, schema, tables, tournaments
 from service.formats import FORMATS, Field
 from service.formats import base as formats
 from service.jobs import InlineQueue
@@ -57,7 +57,7 @@ def _start(entrants: int = 100) -> tuple[float, float]:
     """CPU seconds to make and begin a tournament, and how long its longest transaction held the database."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.from_environment({"RAGE_DATA_DIR": folder})
-        tables.migrate(settings)
+        schema.migrate(settings)
         arena = Watched.open(settings, InlineQueue())
         owner, _ = accounts.register(arena, name="bench")
         with arena.work() as work:

@@ -28,7 +28,7 @@ from engine.record import Record
 from engine.rules import PRESETS
 from engine.scoring import counted
 from loadtests.seed import submit
-from service import accounts, bots, counts, names, refit, tables, tally
+from service import accounts, bots, counts, names, refit, schema, tables, tally
 from service.counts import Line
 from service.jobs import InlineQueue
 from service.limits import Limits
@@ -124,7 +124,7 @@ def opened(url: str) -> Arena:
         max_bots=1_000_000,
         queued_matches=100_000_000,
     )
-    tables.migrate(settings)
+    schema.migrate(settings)
     return Arena.open(settings, InlineQueue())
 
 

@@ -22,7 +22,7 @@ from engine.record import Record
 from engine.rules import RuleSet
 from engine.scoring import counted
 from engine.table import Outcome
-from service import accounts, bots, leases, refit, tables, tournaments, trials
+from service import accounts, bots, leases, refit, schema, tournaments, trials
 from service.accounts import Account
 from service.jobs import InlineQueue
 from service.leases import Assignment, Spent
@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> None:
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(told.data_dir)})
     told.data_dir.mkdir(parents=True, exist_ok=True)
     settings = replace(settings, uploads_per_hour=1_000_000, max_bots=1_000_000, queued_matches=100_000_000)
-    tables.migrate(settings)
+    schema.migrate(settings)
     arena = Arena.open(settings, InlineQueue())
     try:
         fill(arena, told.bots, told.matches, random.Random(told.seed))

@@ -36,6 +36,7 @@ from service import (
     rankings,
     refit,
     results,
+    schema,
     tables,
     tournaments,
 )
@@ -68,7 +69,7 @@ def open_arena(folder: str) -> tuple[Arena, Account]:
     """A service's database, and an account with the variants as bots that passed their check."""
     roomy = {"RAGE_MAX_BOTS": "30", "RAGE_UPLOADS_PER_HOUR": "60"}
     settings = Settings.from_environment({"RAGE_DATA_DIR": folder, **roomy})
-    tables.migrate(settings)
+    schema.migrate(settings)
     arena = Arena.open(settings, InlineQueue())
     who = accounts.register(arena, name="report")[0]
     for name, code in variants().items():

@@ -11,7 +11,7 @@ import click
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import accounts, archive, bots, checks, doctor, health, log, presence, programs, tables, trials
+from service import accounts, archive, bots, checks, doctor, health, log, presence, programs, schema, trials
 from service import rerate as rerating
 from service.accounts import Role
 from service.errors import ServiceError
@@ -62,7 +62,7 @@ def migrate(wait: int | None) -> None:
     with _refusals():
         if make_url(settings.database_url).get_backend_name() == "sqlite":
             settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        tables.migrate(settings)
+        schema.migrate(settings)
     click.echo("The database has the newest schema.")
 
 
@@ -264,7 +264,7 @@ def _arena(*, new: bool = False) -> Iterator[Arena]:
         _must_be_there(settings)
     with _refusals():
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        tables.migrate(settings)
+        schema.migrate(settings)
         arena = Arena.open(settings, InlineQueue())
         try:
             yield arena

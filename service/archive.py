@@ -19,7 +19,8 @@ from typing import Any
 from sqlalchemy import Connection, LargeBinary, Table, delete, func, insert, select, text
 
 from service.errors import Conflict, Invalid
-from service.tables import EPOCH, MICROSECOND, Moment, metadata, pulse, revision, worker
+from service.schema import revision
+from service.tables import EPOCH, MICROSECOND, Moment, metadata, pulse, worker
 from service.work import Arena
 
 FORMAT, VERSION = "rage-archive", 1

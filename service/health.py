@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, exists, func, or_, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import incidents, presence, progress, tables, watch
+from service import incidents, presence, progress, schema, watch
 from service.errors import ServiceError
 from service.jobs import CHECK, PLAY
 from service.progress import LEASED
@@ -62,8 +62,8 @@ def refusing(arena: Arena) -> str | None:
     """Why a program that has nothing but the database cannot do its work; None when it can. Never raises."""
     try:
         with arena.read() as db:
-            if tables.behind(db):
-                return f"the database is at schema {tables.revision(db)}: `rage-admin migrate` is due"
+            if schema.behind(db):
+                return f"the database is at schema {schema.revision(db)}: `rage-admin migrate` is due"
     except (ServiceError, SQLAlchemyError) as error:
         return str(error).splitlines()[0]
     return None

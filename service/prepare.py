@@ -2,7 +2,7 @@
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import accounts, bots, tables
+from service import accounts, bots, schema
 from service.checks import Unfit
 from service.errors import ServiceError
 from service.jobs import InlineQueue
@@ -17,7 +17,7 @@ def prepare(settings: Settings, *, house: bool) -> str | None:
     """
     arena = Arena.open(settings, InlineQueue())  # house bots come ready, so there is nothing to send
     try:
-        tables.migrate(settings)
+        schema.migrate(settings)
         if house:
             bots.ensure_house(arena)
         return accounts.ensure_admin(arena)  # last: its token must not get lost over another's failure

@@ -1,20 +1,13 @@
-"""The rows: every table of the database, and how a database is brought up to date."""
+"""The rows: every table of the database."""
 
-import threading
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
     Column,
-    Connection,
     Dialect,
     Float,
     ForeignKey,
@@ -33,11 +26,8 @@ from sqlalchemy import (
     true,
 )
 
-from service.settings import Settings
-
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-MIGRATING = threading.Lock()  # alembic keeps its context in a module
 
 
 class Moment(TypeDecorator[datetime]):
@@ -440,33 +430,3 @@ incident = Table(  # what went wrong with us, not with a bot: for the operator, 
     Column("text", Text),
     _moment("at"),
 )
-
-
-def revision(db: Connection) -> str:
-    """The schema a database has."""
-    return str(db.scalar(text("SELECT version_num FROM alembic_version")))
-
-
-def behind(db: Connection) -> bool:
-    """Whether the database has a schema older than this program's; a newer one is still good for it."""
-    return revision(db) in _revisions()[1:]
-
-
-@cache
-def _revisions() -> tuple[str, ...]:
-    """All that this program knows, the newest first."""
-    return tuple(each.revision for each in ScriptDirectory.from_config(_alembic()).walk_revisions())
-
-
-def _alembic() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    return config
-
-
-def migrate(settings: Settings) -> None:
-    """Bring the database to the newest schema; nothing happens when it is there already."""
-    config = _alembic()
-    config.attributes["url"] = settings.database_url
-    with MIGRATING:
-        command.upgrade(config, "head")

@@ -1,4 +1,4 @@
-"""Runs migrations for `service.tables.migrate`, one at a time however many programs start at once."""
+"""Runs migrations for `service.schema.migrate`, one at a time however many programs start at once."""
 
 from alembic import context
 from sqlalchemy import text

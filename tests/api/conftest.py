@@ -27,7 +27,7 @@ from api.cli import main
 from api.client import Client
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
-from service import leases, refit, tables, trials
+from service import leases, refit, schema, tables, trials
 from service.jobs import CHECK, SETTLE, InlineQueue
 from service.leases import Spent
 from service.settings import Settings
@@ -84,7 +84,7 @@ def settings(tmp_path: Path) -> Settings:
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with nothing in it, to be copied."""
     directory = tmp_path_factory.mktemp("empty")
-    tables.migrate(Settings.from_environment({"RAGE_DATA_DIR": str(directory)}))
+    schema.migrate(Settings.from_environment({"RAGE_DATA_DIR": str(directory)}))
     return directory / "rage.sqlite3"
 
 

@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api.app import create_app
-from service import accounts, tables, valkey
+from service import accounts, schema, valkey
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.work import HASTY, Arena
@@ -31,7 +31,7 @@ class Place:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        tables.migrate(settings)
+        schema.migrate(settings)
         arena = Arena.open(settings, InlineQueue())
         _, token = accounts.register(arena, name="ada")
         arena.close()

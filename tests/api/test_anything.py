@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from api.app import create_app
-from service import accounts, tables
+from service import accounts, schema
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.work import Arena
@@ -68,7 +68,7 @@ def open_http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]
     """One application for all examples, with an author's token in `environ_base`."""
     directory: Path = tmp_path_factory.mktemp("anything")
     own = Settings.from_environment({"RAGE_DATA_DIR": str(directory)})
-    tables.migrate(own)
+    schema.migrate(own)
     arena = Arena.open(own, InlineQueue())
     client = create_app(arena=arena).test_client()
     token = accounts.register(arena, name="ada")[1]

@@ -17,7 +17,7 @@ import engine.bots.random
 from api.app import create_app
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
-from service import accounts, bots, leases, matches, refit, tables, tournaments, trials
+from service import accounts, bots, leases, matches, refit, schema, tournaments, trials
 from service.jobs import CHECK, SETTLE, InlineQueue, Job
 from service.leases import Spent
 from service.settings import Settings
@@ -75,7 +75,7 @@ class Silent(WSGIRequestHandler):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path_factory.mktemp("site"))})
-    tables.migrate(settings)
+    schema.migrate(settings)
     queue = Prompt()
     arena = Arena.open(settings, queue)
     queue.does = {

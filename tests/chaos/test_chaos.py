@@ -22,7 +22,7 @@ from sqlalchemy import func, select, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, play
-from service import accounts, archive, bots, folds, leases, refit, stages, tables, tournaments
+from service import accounts, archive, bots, folds, leases, refit, schema, stages, tables, tournaments
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.sheet import Spent
@@ -91,7 +91,7 @@ def planned(arena: Arena, deals: int) -> str:
 def undisturbed(settings: Settings, backup: Path, tournament_id: str) -> dict[str, Any]:
     """The same tournament, with the same secret, played by the same bots in this one process, in peace."""
     settings.data_dir.mkdir(parents=True)
-    tables.migrate(settings)
+    schema.migrate(settings)
     with opened(settings) as arena:
         archive.restore(arena, backup)
         assert stages.begin(arena, tournament_id)
@@ -226,7 +226,7 @@ def storm(tmp_path: Path, kind: str, *, deals: int, events: int) -> None:
         else:
             database = world_of.Sqlite(data / "rage.sqlite3")
         settings = settings_of(data, url)
-        tables.migrate(settings)
+        schema.migrate(settings)
         arena = stack.enter_context(opened(settings))
         tournament_id = planned(arena, deals)
         archive.backup(arena, tmp_path / "backup")

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, make_url, text, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, Outcome, play
-from service import accounts, bots, leases, reap, tables
+from service import accounts, bots, leases, reap, schema, tables
 from service.accounts import Account
 from service.jobs import InlineQueue
 from service.leases import Assignment, Spent
@@ -82,7 +82,7 @@ def database_url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> s
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An SQLite database with the schema and nothing in it, to be copied."""
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path_factory.mktemp("migrated"))})
-    tables.migrate(settings)
+    schema.migrate(settings)
     return settings.data_dir / "rage.sqlite3"
 
 
@@ -91,7 +91,7 @@ def migrated_database(postgres: str) -> str:
     """The address of such a PostgreSQL database, to be swept."""
     at_once(postgres, "CREATE DATABASE migrated")
     url = make_url(postgres).set(database="migrated").render_as_string(hide_password=False)
-    tables.migrate(Settings.from_environment({"RAGE_DATABASE_URL": url}))
+    schema.migrate(Settings.from_environment({"RAGE_DATABASE_URL": url}))
     return url
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from service import accounts, archive, folds, leases, refit, tables, tournaments
+from service import accounts, archive, folds, leases, refit, schema, tournaments
 from service.accounts import Account
 from service.errors import Conflict, Invalid
 from service.jobs import InlineQueue
@@ -24,7 +24,7 @@ def empty(tmp_path: Path, clock: Any) -> Iterator[Arena]:
     """Another, empty SQLite database."""
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path / "other")})
     settings.data_dir.mkdir()
-    tables.migrate(settings)
+    schema.migrate(settings)
     opened = Arena.open(settings, InlineQueue(), clock)
     yield opened
     opened.close()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, update
 
-from service import accounts, bots, health, incidents, leases, reap, tables, tournaments, trials
+from service import accounts, bots, health, incidents, leases, reap, schema, tables, tournaments, trials
 from service.accounts import Account
 from service.errors import TooMany, Unavailable
 from service.jobs import CHECK, PLAY, QUEUES, InlineQueue, celery_settings
@@ -174,7 +174,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_on_a_full_disk_nothing_is_lost_and_it_is_said_clearly(small_disk: Path) -> None:
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(small_disk)})
-    tables.migrate(settings)
+    schema.migrate(settings)
     arena = Arena.open(settings, InlineQueue(), patience=0.5)
     owner, _ = accounts.register(arena, name="Ada")
     made = bots.submit(arena, owner, name="first", filename="b.py", content=CODE)

@@ -14,7 +14,7 @@ import pytest
 import structlog
 from sqlalchemy import select, update
 
-from service import accounts, bots, incidents, leases, log, reap, tables, tournaments
+from service import accounts, bots, incidents, leases, log, reap, schema, tables, tournaments
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.work import Arena
@@ -32,7 +32,7 @@ def shop(tmp_path: Path) -> Iterator[Workshop]:
     """A workshop on a database with a tournament of four matches, and with a sandbox that it may close."""
     environment = {"RAGE_DATA_DIR": str(tmp_path), "RAGE_CHUNK_MS": "50", "RAGE_LEASE_SECONDS": "5"}
     settings = Settings.from_environment(environment)
-    tables.migrate(settings)
+    schema.migrate(settings)
     made = Workshop(settings, 0)
     made.arena = Arena.open(settings, InlineQueue(), patience=0.2)
     made._sandbox = Sandbox.probe()

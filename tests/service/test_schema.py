@@ -8,7 +8,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import select
 
-from service import tables
+from service import schema, tables
 from service.settings import Settings
 from service.work import engine
 
@@ -17,8 +17,8 @@ def test_migrating_an_empty_database_gives_exactly_the_tables_of_the_code(
     tmp_path: Path, database_url: str
 ) -> None:
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path), "RAGE_DATABASE_URL": database_url})
-    tables.migrate(settings)
-    tables.migrate(settings)
+    schema.migrate(settings)
+    schema.migrate(settings)
     database = engine(settings.database_url)
     with database.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), tables.metadata) == []
@@ -46,7 +46,7 @@ def test_migrating_keeps_what_was_written_before(tmp_path: Path, database_url: s
             "VALUES (1, 'bot:1', 1500, 1400, 1600, 8, false)",
         ):
             connection.exec_driver_sql(statement)
-    tables.migrate(settings)
+    schema.migrate(settings)
     with database.connect() as connection:
         kept = connection.execute(select(tables.rating.c.rating, tables.rating.c.snapshot_id)).all()
         assert kept == [(1500, 1)]
@@ -57,7 +57,7 @@ def test_migrating_keeps_what_was_written_before(tmp_path: Path, database_url: s
 def test_a_new_database_file_is_for_its_owner_alone_whatever_its_folder(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path)})
-    tables.migrate(settings)
+    schema.migrate(settings)
     database = engine(settings.database_url)
     with database.connect() as connection:
         connection.execute(select(tables.account))
