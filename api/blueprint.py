@@ -17,6 +17,8 @@ from api.context import account
 from api.errors import PROBLEM
 from api.once import HEADER, once
 from api.rates import identify
+from api.schemas.fields import Schema as Asked
+from api.schemas.fields import example_of
 from api.schemas.problem import Problem
 from service.accounts import Scope
 
@@ -27,6 +29,7 @@ LAST_EVENT = {
     "description": "the id of the last event that was seen",
     "schema": {"type": "string"},
 }
+EVENTS = {"description": "lines `id`, `event` and `data`, which is JSON, for each event"}
 View = Callable[..., Any]
 Declared = Callable[[View], View]
 SIGNED = [{"token": list[str]()}]
@@ -92,7 +95,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         kind = "application/octet-stream" if file else "text/event-stream" if stream else None
 
         def declare(view: View) -> View:
-            bare = {"type": "string"} if kind else None
+            bare = EVENTS if stream else {"type": "string"} if file else None
             told = self.response(200, answer or bare, content_type=kind)(view)
             if stream:
                 told = self.alt_response(204, description="Nothing is left to be told")(told)
@@ -113,7 +116,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         answer: type[Schema],
         *,
         status: int = 200,
-        body: type[Schema] | None = None,
+        body: type[Asked] | None = None,
         form: type[Schema] | None = None,
         query: type[Schema] | None = None,
         tried: type[Schema] | None = None,
@@ -131,7 +134,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             if query is not None:
                 told = self.arguments(query, location="query")(told)
             if body is not None:
-                told = self.arguments(body)(told)
+                told = self.arguments(body, example=example_of(body))(told)
             if form is not None:
                 told = self.arguments(form, location=FORM)(told)
             told = self.doc(parameters=[KEY_PARAMETER])(once(told))
@@ -141,11 +144,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
         return declare
 
-    def patch(self, rule: str, answer: type[Schema], *, body: type[Schema]) -> Declared:
+    def patch(self, rule: str, answer: type[Schema], *, body: type[Asked]) -> Declared:
         """Something to change; the same again changes nothing more."""
 
         def declare(view: View) -> View:
-            told = self.arguments(body)(self.response(200, answer)(view))
+            told = self.arguments(body, example=example_of(body))(self.response(200, answer)(view))
             return self._declared(rule, "PATCH", _signed(told), view)
 
         return declare

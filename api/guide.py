@@ -114,7 +114,7 @@ def _operation(spec: Spec, method: str, path: str, told: Spec, given: list[Any])
         parameters=[_parameter(spec, each) for each in given],
         body_type=body_type,
         body=_fields(spec, body),
-        body_example=_example(spec, body) if body_type == "application/json" else None,
+        body_example=_example(told) if body_type == "application/json" else None,
         answers=answers,
         answer=_fields(spec, _content(success)[1]),
     )
@@ -150,10 +150,8 @@ def _fields(spec: Spec, schema: Spec) -> list[Field]:
     ]
 
 
-def _example(spec: Spec, schema: Spec) -> str:
-    properties = resolved(spec, schema).get("properties", {})
-    shown = {name: told["example"] for name, told in properties.items() if "example" in told}
-    return json.dumps(shown, indent=2)
+def _example(told: Spec) -> str:
+    return json.dumps(told["requestBody"]["content"]["application/json"]["example"], indent=2)
 
 
 def _kind(spec: Spec, schema: Spec) -> str:

@@ -37,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--chaos", choices=("short", "long"), default="short", help="how long a storm is to last"
     )
+    parser.addoption("--fuzz-cases", type=int, default=10_000, help="requests made up, for each database")
     parser.addoption("--screenshots", metavar="DIR", help="write a picture of every page into this folder")
 
 

@@ -24,19 +24,19 @@ from service.sprt import FEWEST
 STATUSES = ("running", "paused", "finished", "cancelled")
 
 
-def _bot(meaning: str) -> Text:
+def _bot(meaning: str, version: int) -> Text:
     return Text(
         required=True,
         validate=validate.Length(1, 100, error="must be a bot's id, or BOT:VERSION"),
-        metadata={"description": meaning, "example": f"{ENTRANT}:3"},
+        metadata={"description": meaning, "example": f"{ENTRANT}:{version}"},
     )
 
 
 class NewComparison(Schema):
     """What is to be compared; what is left out has the default named here."""
 
-    a = _bot("is this one, with its newest ready version or BOT:VERSION,")
-    b = _bot("better than this one?")
+    a = _bot("is this one, with its newest ready version or BOT:VERSION,", 4)
+    b = _bot("better than this one?", 3)
     field = fields.List(
         Text(validate=validate.Length(1, 100, error="must be a bot's id, or BOT:VERSION")),
         validate=validate.Length(0, MOST_FIELD, error=f"must be at most {MOST_FIELD} bots"),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import marshmallow as ma
 from flask_smorest.fields import Upload  # type: ignore[import-untyped]
@@ -17,13 +17,26 @@ LARGEST = 1e300  # what a float can hold and more than anybody means
 
 
 class Schema(ma.Schema):
-    """What comes in: a field nobody knows is refused by name, with the names that would be right."""
+    """What comes in: a field nobody knows is refused by name, with the names that would be right.
+
+    `EXAMPLE`: one that is right as a whole, where the examples of all fields together are not.
+    """
+
+    EXAMPLE: ClassVar[Mapping[str, Any] | None] = None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         known = ", ".join(self.load_fields)
         self.error_messages["unknown"] = f"unknown field; known are {known}"
         self.error_messages["type"] = "must be a JSON object"
+
+
+def example_of(shape: type[Schema]) -> dict[str, Any]:
+    """A whole that is right, as JSON."""
+    if shape.EXAMPLE is not None:
+        return dict(shape.EXAMPLE)
+    told = {name: field.metadata.get("example") for name, field in shape().load_fields.items()}
+    return {name: example for name, example in told.items() if example is not None}
 
 
 class Answer(ma.Schema):
@@ -50,7 +63,7 @@ class Text(fields.String):
 
 
 class Whole(fields.Integer):
-    """A whole number in a range. In JSON `true`, `2.0` and `"2"` are none; in a query all is text."""
+    """A whole number in a range. In JSON `2.0` is one, `true` and `"2"` are none; in a query all is text."""
 
     default_error_messages = {  # noqa: RUF012
         "required": "is missing",
@@ -64,6 +77,8 @@ class Whole(fields.Integer):
 
     def _validated(self, value: Any) -> int:
         if self.in_query and isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,18}", value):
+            return int(value)
+        if type(value) is float and value.is_integer():
             return int(value)
         if type(value) is not int:
             raise ma.ValidationError(self.wrong)

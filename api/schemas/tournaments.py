@@ -37,6 +37,7 @@ from service.spec import MOST_DEALS, MOST_MEETINGS, MOST_STAGES, SAME_OWNER
 from service.tournaments import STATUSES
 
 ENTRANT = "bot_k4m2xw9tq7bn"
+ENTRANTS = [ENTRANT, "bot_h7d2mpq4xz8w:3", "bot_t5rw3kcz9ynb", "bot_q2vx8jm6fhsd"]
 ENTRANT_STATUSES = ("in", "withdrawn", "disqualified")
 RULES = {"preset": "fundex", "secret_bids": True}
 LIMITS = {"decision_ms": 1000, "match_cpu_ms": 5000}
@@ -57,6 +58,8 @@ class NewEntry(Schema):
 class ChangedTournament(Schema):
     """What may be changed before the start; what is left out stays."""
 
+    EXAMPLE = {"deals": 50, "start_at": EXAMPLE_TIME}  # noqa: RUF012
+
     name = Text(
         validate=validate.Length(max=500, error="must be one line of 1 to 120 printable characters"),
         metadata={"description": "one line", "example": "Autumn open"},
@@ -69,7 +72,7 @@ class ChangedTournament(Schema):
         metadata={
             "description": "bots (each with its newest ready version at the start), or BOT:VERSION; two or "
             "more, unless entry is open. Fewer than seats at a table: house bots fill it",
-            "example": [ENTRANT, "bot_h7d2mpq4xz8w:3", "bot_t5rw3kcz9ynb", "bot_q2vx8jm6fhsd"],
+            "example": ENTRANTS,
         },
     )
     rules = fields.Dict(
@@ -145,6 +148,19 @@ class ChangedTournament(Schema):
 
 class NewTournament(ChangedTournament):
     """What a tournament is made of; what is left out has the default named here."""
+
+    EXAMPLE = {  # noqa: RUF012
+        "name": "Autumn open",
+        "format": "round_robin",
+        "entrants": ENTRANTS,
+        "rules": RULES,
+        "players": 4,
+        "deals": 20,
+        "duplicate": True,
+        "seed": "anything",
+        "start_at": EXAMPLE_TIME,
+        "limits": LIMITS,
+    }
 
     name = Text(
         required=True,
@@ -398,7 +414,7 @@ class PairAnswer(Answer):
     a_name = text("its bot", "spy")
     b_name = text("the other's bot", "counter")
     games = whole("matches together", 80)
-    difference = number("average of a's points minus b's", 4.2)
+    difference = number("average of a's points minus b's; null before they met", 4.2, null=True)
     wins_a = whole("matches a ended above b", 46)
     wins_b = whole("matches b ended above a", 31)
     ties = whole("matches they were level", 3)

@@ -1,12 +1,17 @@
 """The OpenAPI document and the guide made from it."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
+import jsonschema_rs
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import update
 
+from api.schemas.tournaments import ENTRANTS
+from service import tables
 from service.work import Arena
 
 
@@ -49,6 +54,48 @@ def test_every_field_has_a_meaning(app: Flask) -> None:
     for name, schema in app.extensions["openapi"]["components"]["schemas"].items():
         for field, told in schema["properties"].items():
             assert told.get("description"), f"{name}.{field}"
+
+
+def fits(spec: dict[str, Any], schema: dict[str, Any], value: Any) -> bool:
+    return jsonschema_rs.validator_for({**schema, "components": spec["components"]}).is_valid(value)
+
+
+def test_every_example_is_what_it_is_an_example_of(app: Flask) -> None:
+    spec = app.extensions["openapi"]
+    examples = [(node.get("schema", node), node["example"]) for node in schemas(spec) if "example" in node]
+    assert len(examples) > 300
+    wrong = [(schema, example) for schema, example in examples if not fits(spec, schema, example)]
+    assert wrong == []
+
+
+def bodies(spec: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Path, method, and the example of a whole body as JSON."""
+    for path, methods in spec["paths"].items():
+        for method, told in methods.items():
+            content = told.get("requestBody", {}).get("content", {}) if method != "parameters" else {}
+            if "application/json" in content:
+                yield path.removeprefix("/api/v1"), method, json.dumps(content["application/json"]["example"])
+
+
+def test_every_example_of_a_body_is_accepted(
+    ada: Any, app: Flask, ready_bots: list[str], arena: Arena
+) -> None:
+    """With bots that are there in place of those that the document made up."""
+    for bot in [*ready_bots[:2] * 2, ready_bots[0]]:
+        ada.upload(f"/bots/{bot}/versions")
+    with arena.work() as work:
+        work.db.execute(update(tables.version).values(status="ready"))
+    spec = {"name": "A", "entrants": ready_bots[1:], "players": 3, "start_at": "manual"}
+    ids = {"tournament_id": ada.post("/tournaments", spec).get_json()["id"], "bot_id": ready_bots[0]}
+    real = dict(zip((each.partition(":")[0] for each in ENTRANTS), ready_bots, strict=True))
+    real['"ada"'] = '"adele"'
+    accepted = 0
+    for path, method, body in sorted(bodies(app.extensions["openapi"])):
+        told = json.loads(re.sub("|".join(real), lambda found: real[found[0]], body))
+        answer = getattr(ada, method)(path.format(**ids), told)
+        assert answer.status_code in (200, 201), (path, answer.text)
+        accepted += 1
+    assert accepted == 8
 
 
 def test_what_writes_says_that_it_needs_a_token(app: Flask) -> None:

@@ -86,7 +86,7 @@ def test_every_wrong_field_is_named_at_once_also_inside_lists(ada: Any) -> None:
     wrong = {
         "entrants": ["bot_x", 7, None],
         "players": True,
-        "deals": 2.0,
+        "deals": 2.5,
         "meetings": "1",
         "duplicate": 1,
         "rules": [],
