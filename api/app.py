@@ -28,8 +28,11 @@ from api import (
     tournaments,
 )
 from api.blueprint import Api, IdConverter, convert_id, shape_name
-from api.front import Front, request_id
+from api.front import REFUSAL, Front, request_id
+from api.headers import SHARED
 from api.kept import Kept
+from api.lean import Lean
+from api.squeezed import squeezed
 from service import log
 from service.rates import Rates
 from service.settings import Settings
@@ -41,16 +44,6 @@ ROOM_FOR_FORM = 64 << 10  # bytes a form may have beside the bot
 LARGEST_JSON = 1 << 20
 MOST_DRAINED = 16 << 20
 TOKEN_SCHEME = {"type": "http", "scheme": "bearer", "description": "An account's token"}
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "X-Frame-Options": "DENY",
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; img-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-}
-
 METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"})
 logger = structlog.get_logger("api")
 
@@ -73,7 +66,7 @@ def create_app(settings: Settings | None = None, arena: Arena | None = None) -> 
     app.after_request(_finish)
     _register(app)
     note = partial(app.extensions["figures"].note, "GET", "kept")
-    app.wsgi_app = Front(app.wsgi_app, note=note)  # type: ignore[method-assign, assignment]
+    app.wsgi_app = Front(app.wsgi_app, note=note, lean=Lean(app, arena))  # type: ignore[method-assign, assignment]
     if proxies := arena.settings.proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies)  # type: ignore[method-assign]
     return app
@@ -98,16 +91,20 @@ def _begin() -> None:
     g.began = time.perf_counter()
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request=g.request_id)
+    if refusal := request.environ.get(REFUSAL):
+        raise refusal
     if request.mimetype != "multipart/form-data":
         request.max_content_length = LARGEST_JSON
 
 
 def _finish(answer: Response) -> Response:
     answer.headers["X-Request-ID"] = g.request_id
-    for name, value in HEADERS.items():
+    for name, value in SHARED.items():
         answer.headers.setdefault(name, value)
     answer.headers.setdefault("Cache-Control", _cache_control(answer))
     answer.vary.add("Authorization")
+    if request.path.startswith("/api/"):
+        squeezed(answer, request, private="Authorization" in request.headers)
     if answer.status_code >= 400:
         _drain()
     _note(answer)

@@ -31,7 +31,7 @@ blp = Blueprint("bots", "Bots and their versions", scope=Scope.AUTHOR)
 VERSION = "/bots/<id:bot_id>/versions/<int(min=1, max=1000000000):number>"
 
 
-@blp.get("/bots", page_of(BotAnswer), query=BotQuery)
+@blp.get("/bots", page_of(BotAnswer), query=BotQuery, cached=True)
 def list_bots(query: dict[str, Any]) -> Page[Bot]:
     """Bots, newest first"""
     return verbs.bots(arena(), caller(), **query)

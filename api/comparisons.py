@@ -17,7 +17,7 @@ blp = Blueprint("comparisons", "Comparisons: is one bot better than another?", s
 ONE = "/comparisons/<id:comparison_id>"
 
 
-@blp.get("/comparisons", page_of(ComparisonAnswer), query=PageQuery)
+@blp.get("/comparisons", page_of(ComparisonAnswer), query=PageQuery, cached=True)
 def list_comparisons(query: dict[str, Any]) -> Page[Comparison]:
     """Comparisons, newest first"""
     return verbs.comparisons(arena(), **query)

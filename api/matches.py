@@ -13,7 +13,7 @@ from service.paging import Page
 blp = Blueprint("matches", "Matches and their records")
 
 
-@blp.get("/tournaments/<id:tournament_id>/matches", page_of(MatchAnswer), query=MatchQuery)
+@blp.get("/tournaments/<id:tournament_id>/matches", page_of(MatchAnswer), query=MatchQuery, cached=True)
 def list_matches(query: dict[str, Any], tournament_id: str) -> Page[Match]:
     """A tournament's matches in the order of its schedule"""
     return verbs.matches(arena(), tournament_id, **query, viewer=caller())

@@ -35,7 +35,7 @@ blp = Blueprint("tournaments", "Tournaments, their standings and events", scope=
 ONE = "/tournaments/<id:tournament_id>"
 
 
-@blp.get("/tournaments", page_of(TournamentAnswer), query=TournamentQuery)
+@blp.get("/tournaments", page_of(TournamentAnswer), query=TournamentQuery, cached=True)
 def list_tournaments(query: dict[str, Any]) -> Page[Tournament]:
     """Tournaments, newest first"""
     return verbs.tournaments(arena(), **query, viewer=caller())

@@ -130,13 +130,15 @@ def matches(
 def match(arena: Arena, match_id: str) -> Match:
     """One match."""
     with arena.read() as db:
+        return _whole(db, [_find(db, match_id)])[0]
+
+
+def of_deal(arena: Arena, match_id: str) -> list[Match]:
+    """All matches on the deal of this one, itself among them, in the order of the schedule."""
+    with arena.read() as db:
         row = _find(db, match_id)
-        seats = _seats(db, row.tournament_id, [row])[row.number]
-        key = (fault.c.tournament_id == row.tournament_id, fault.c.number == row.number)
-        columns = (fault.c.seat, fault.c.kind, fault.c.round, fault.c.decision, fault.c.out)
-        told = db.execute(select(*columns).where(*key).order_by(fault.c.ordinal))
-        faults = [dict(each._mapping) for each in told]
-        return _shape(row, _shared(db, row, seats), faults)
+        group = (rows.c.tournament_id == row.tournament_id, rows.c.deal_group == row.deal_group)
+        return _whole(db, db.execute(_select().where(*group).order_by(rows.c.number)).all())
 
 
 def latest(arena: Arena, tournament_id: str, *, limit: int) -> list[Match]:
@@ -251,11 +253,25 @@ def _seat(place: int, who: Entrant, result: "Row[Any] | None") -> Seat:
     return Seat(place, who.number, who.bot_id, who.version, who.name, **values)
 
 
-def _shared(db: Connection, row: "Row[Any]", seats: list[Seat]) -> list[Seat]:
-    """The seats with their luck and what they earned, if all matches of the deal are done."""
+def _whole(db: Connection, found: "Sequence[Row[Any]]") -> list[Match]:
+    """Matches on one deal with all there is to say of them, in as many queries as for one of them."""
+    tournament_id, numbers = found[0].tournament_id, [row.number for row in found]
+    seats = _shared(db, found[0], _seats(db, tournament_id, found))
+    columns = (fault.c.number, fault.c.seat, fault.c.kind, fault.c.round, fault.c.decision, fault.c.out)
+    query = select(*columns).where(fault.c.tournament_id == tournament_id, fault.c.number.in_(numbers))
+    faults: dict[int, list[dict[str, Any]]] = {number: [] for number in numbers}
+    for each in db.execute(query.order_by(fault.c.number, fault.c.ordinal)):
+        told = dict(each._mapping)
+        faults[told.pop("number")].append(told)
+    return [_shape(row, seats[row.number], faults[row.number]) for row in found]
+
+
+def _shared(db: Connection, row: "Row[Any]", seats: dict[int, list[Seat]]) -> dict[int, list[Seat]]:
+    """The seats of matches on this one's deal with luck and what they earned, if the whole deal is done."""
     group = (rows.c.tournament_id == row.tournament_id, rows.c.deal_group == row.deal_group)
     stages = db.execute(select(rows.c.number, rows.c.status).where(*group).order_by(rows.c.number)).all()
-    if len(stages) < len({each.entrant for each in seats}) or any(each.status != "done" for each in stages):
+    entrants = {each.entrant for each in seats[row.number]}
+    if len(stages) < len(entrants) or any(each.status != "done" for each in stages):
         return seats
     numbers = [each.number for each in stages]
     query = select(seat.c.number, seat.c.counted).where(
@@ -264,11 +280,14 @@ def _shared(db: Connection, row: "Row[Any]", seats: list[Seat]) -> list[Seat]:
     points: dict[int, list[int]] = {number: [] for number in numbers}
     for each in db.execute(query.order_by(seat.c.number, seat.c.seat)):
         points[each.number].append(each.counted)
-    mine = luck.shares(list(points.values()))[numbers.index(row.number)]
-    return [
-        replace(place, luck=float(share.luck), earned=float(share.earned))
-        for place, share in zip(seats, mine, strict=True)
-    ]
+    shares = dict(zip(numbers, luck.shares(list(points.values())), strict=True))
+    return {
+        number: [
+            replace(place, luck=float(share.luck), earned=float(share.earned))
+            for place, share in zip(places, shares[number], strict=True)
+        ]
+        for number, places in seats.items()
+    }
 
 
 def _shape(row: "Row[Any]", seats: list[Seat], faults: Sequence[dict[str, Any]] = ()) -> Match:

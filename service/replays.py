@@ -70,22 +70,21 @@ def same_deal(arena: Arena, match_id: str) -> list[Table]:
 
     A seat's first cards are the same in all of them; who holds them moves on.
     """
-    shown = matches.match(arena, match_id)
+    deal = {each.number: each for each in matches.of_deal(arena, match_id)}
+    tournament_id = match_id.rpartition("-")[0]
     query = (
         select(rows.c.number, rows.c.record)
-        .where(rows.c.tournament_id == shown.tournament_id, rows.c.deal_group == shown.group)
+        .where(rows.c.tournament_id == tournament_id, rows.c.number.in_(deal))
         .where(rows.c.record.is_not(None))
         .order_by(rows.c.number)
     )
     with arena.read() as db:
         found = db.execute(query).all()
-    return [_table(arena, shown, row) for row in found]
+    return [_table(deal[row.number], row.record) for row in found]
 
 
-def _table(arena: Arena, shown: Match, row: Any) -> Table:
-    itself = row.number == shown.number
-    match = shown if itself else matches.match(arena, f"{shown.tournament_id}-{row.number}")
-    game = Record.unpack(row.record).replay()
+def _table(match: Match, record: bytes) -> Table:
+    game = Record.unpack(record).replay()
     return Table(match, list(game.rounds), _hands(game))
 
 

@@ -84,6 +84,15 @@ class Arena:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
+    @contextmanager
+    def glance(self) -> Iterator[Connection]:
+        """A look with a single query, which needs no transaction: half of what `read` costs."""
+        with _translated(), self.database.connect() as connection:
+            if connection.dialect.name == "postgresql":
+                yield connection.execution_options(isolation_level="AUTOCOMMIT")
+            else:
+                yield connection.execution_options(single=True)
+
     def close(self) -> None:
         """Give back connections."""
         self.database.dispose()
@@ -126,7 +135,10 @@ def _tune(connection: sqlite3.Connection, _: Any) -> None:
 
 def _begin(connection: Connection) -> None:
     """A writer takes its place in the queue at once: SQLite never waits for a reader that turns writer."""
-    write = connection.get_execution_options().get("write", False)
+    options = connection.get_execution_options()
+    if options.get("single"):
+        return
+    write = options.get("write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 

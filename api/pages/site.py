@@ -1,6 +1,5 @@
 """What all pages share: their headers, how they are kept and squeezed, their files, and how refusals look."""
 
-import gzip
 import hashlib
 from datetime import datetime
 from functools import cache
@@ -21,6 +20,7 @@ from flask import (
 from api.context import arena
 from api.errors import PROBLEM
 from api.pages import session
+from api.squeezed import squeezed
 from service.errors import Unauthorized
 
 ABOUT = "Tournaments for programs that play the card game Rage: upload a bot, enter it, see how good it is."
@@ -30,8 +30,6 @@ POLICY = (
 )
 STATIC = Path(__file__).parent.parent / "static"
 FOR_EVER = "public, max-age=31536000, immutable"
-SQUEEZED = ("text/html", "text/css", "text/javascript", "application/json", "image/svg+xml")
-WORTH_IT = 1000  # bytes; less is not worth squeezing
 OPEN_TO_ALL = {"pages.home", "pages.docs", "pages.bots", "pages.openapi", "pages.favicon", "pages.asset"}
 OPEN_TO_ALL |= {"pages.sign_in_page", "pages.sign_in", "pages.register", "pages.sign_out"}
 
@@ -83,13 +81,7 @@ def _keep(answer: Response) -> None:
     if "ETag" not in answer.headers:
         answer.add_etag(weak=True)
     answer.make_conditional(request)
-    wanted = request.accept_encodings["gzip"] > 0 and answer.mimetype in SQUEEZED
-    if answer.status_code == 200 and wanted and g.account is None:
-        content = answer.get_data()
-        if len(content) > WORTH_IT:
-            answer.set_data(gzip.compress(content, 5, mtime=0))
-            answer.headers["Content-Encoding"] = "gzip"
-    answer.vary.add("Accept-Encoding")
+    squeezed(answer, request, private=g.account is not None)
 
 
 @blp.after_app_request

@@ -65,7 +65,7 @@ def test_the_front_page_shows_who_won_newest_first(
     bots = [each["bot_id"] for each in cup["entrants"]]
     later = ada.post("/tournaments", make_spec(bots, name="Later cup")).json["id"]
     play_all()
-    page = http.get("/").text.partition("<h2>Finished</h2>")[2].partition("<h2>")[0]
+    page = http.get("/?later").text.partition("<h2>Finished</h2>")[2].partition("<h2>")[0]
     assert page.index("Later cup") < page.index(">Open<")
     for one in (later, cup["id"]):
         line = page.partition(f'/tournaments/{one}">')[2].partition("</tr>")[0]

@@ -1,0 +1,327 @@
+"""How much of a machine's time goes into matches when the whole service plays them.
+
+    python -m loadtests.bench_service [--rounds 3] [--deals 24] [--chunk-ms 250] [--peer PYTHON]
+    python -m loadtests.bench_service --matches 10000
+
+The first uploads house bots over HTTP and has one tournament played by a service with one worker, by one with
+two, in a plain loop without a service and by a plain pool of processes: the same matches on the same cards in
+the same sandbox, turn by turn in one run, and every way must come to the same scores. `--peer` is a Python
+that has kaggle-environments; its rock, paper, scissors is played beside them. The second plays that many tiny
+matches and watches the memory of the API and the workers. Ends with status 1 if a bar is missed.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select
+
+from api.client import Client
+from engine.bots import source
+from loadtests import fresh, plain
+from loadtests.bars import Bar, Row, show, status, table
+from service import tables
+from service.jobs import InlineQueue
+from service.supervisor import Supervisor
+from service.work import Arena
+
+ROOT = Path(__file__).parents[1]
+TABLE = ("random", "cautious", "counter", "random")
+SEED = "bench"
+PEER = """
+import json, sys, time
+from loadtests.peers import kaggle_rps
+play = kaggle_rps()
+play(1)
+began, spent = time.perf_counter(), time.process_time()
+decisions = sum(play(1) for _ in range(5))
+print(json.dumps({"decisions": decisions, "wall": time.perf_counter() - began, "cpu": time.process_time() - spent}))
+"""
+BARS = {
+    "one worker / plain loop, matches/s": Bar(at_least=0.95),
+    "two workers / one, matches/s": Bar(at_least=1.8),
+    "decisions/s / kaggle-environments' rps": Bar(at_least=20),
+    "memory of the API, end / first tenth": Bar(at_most=1.1),
+    "memory of a worker, end / first tenth": Bar(at_most=1.1),
+}
+QUIET_SECONDS = 1.5  # after the last match: ratings are computed then
+TINY = {"preset": "fundex", "hand_sizes": [1]}
+READ_EVERY = 0.5  # seconds between two looks at the pages of the API while its memory is watched
+
+
+@dataclass(frozen=True, slots=True)
+class Went:
+    """One way to play the matches: seconds of wall and CPU, what came of it, CPU by program."""
+
+    wall: float
+    cpu: float
+    digest: str
+    by: Mapping[str, float]
+
+
+class Played:
+    """A service with bots on it, and a tournament's verbs."""
+
+    def __init__(self, service: Supervisor, deals: int, secret: bytes) -> None:
+        self.service = service
+        self.arena = Arena.open(service.settings, InlineQueue())
+        self._client = Client(service.address)
+        self._client.register("bench")
+        self._deals = deals
+        self._secret = secret
+        self.bots = [self._upload(f"{name} {seat}", name) for seat, name in enumerate(TABLE)]
+
+    def _upload(self, called: str, house: str) -> str:
+        made = self._client.submit(called, f"{house}.py", source(house).encode())
+        ready = self._client.wait_ready(made["id"])
+        assert ready["status"] == "ready", ready
+        return str(made["id"])
+
+    def create(self, *, deals: int, players: int = len(TABLE), **told: Any) -> str:
+        """A tournament that waits for its start."""
+        spec = {"name": "Bench", "entrants": self.bots[:players], "players": players, "deals": deals, "seed": SEED}
+        made = self._client.create_tournament(**spec, start_at="manual", **told)
+        plain.with_secret(self.arena, made["id"], self._secret)
+        return str(made["id"])
+
+    def play(self) -> tuple[str, Went]:
+        """From the request to start until the last result is in, and CPU until ratings are, too."""
+        made = self.create(deals=self._deals)
+        before, began = fresh.used(self.service), time.time()
+        self._client.start(made)
+        while not self.finished(made):
+            time.sleep(0.05)
+        wall = self._last(made).timestamp() - began
+        time.sleep(QUIET_SECONDS)
+        after = fresh.used(self.service)
+        by = {name: after[name] - before.get(name, 0.0) for name in after}
+        return made, Went(wall, sum(by.values()), plain.digest(plain.scores(self.arena, made)), by)
+
+    def start(self, tournament_id: str) -> None:
+        """Start it."""
+        self._client.start(tournament_id)
+
+    def finished(self, tournament_id: str) -> bool:
+        """Whether it is over."""
+        this = tables.tournament.c.id == tournament_id
+        with self.arena.read() as db:
+            return bool(db.scalar(select(tables.tournament.c.status).where(this)) == "finished")
+
+    def _last(self, tournament_id: str) -> Any:
+        of_it = tables.match.c.tournament_id == tournament_id
+        latest = select(tables.match.c.finished_at).where(of_it).order_by(tables.match.c.finished_at.desc())
+        with self.arena.read() as db:
+            return db.scalar(latest.limit(1))
+
+    def facts(self, tournament_id: str) -> tuple[int, int, float]:
+        """Matches, decisions, and the bots' own CPU in seconds."""
+        match, seat = tables.match, tables.seat
+        with self.arena.read() as db:
+            query = select(func.count(), func.sum(match.c.decisions)).where(match.c.tournament_id == tournament_id)
+            matches, decisions = db.execute(query).one()
+            bots = db.scalar(select(func.sum(seat.c.cpu_ms)).where(seat.c.tournament_id == tournament_id))
+        return matches, decisions, bots / 1000
+
+    def read(self, tournament_id: str) -> None:
+        """What spectators look at."""
+        for path in ("/rankings?rules=fundex&players=2", f"/tournaments/{tournament_id}/standings",
+                     f"/tournaments/{tournament_id}/matches", f"/matches/{tournament_id}-0"):  # fmt: skip
+            self._client.read(path)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Measure, print, judge."""
+    told = read(argv)
+    if told.matches:
+        rows = remember(told.matches)
+        show(f"memory over {told.matches:,} matches", rows)
+        return status(rows)
+    return throughput(told.rounds, told.deals, told.chunk_ms, told.peer)
+
+
+def read(argv: Sequence[str]) -> argparse.Namespace:
+    """What is wanted."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each way to play")
+    parser.add_argument("--deals", type=int, default=24, help="of the tournament; four matches each")
+    parser.add_argument("--chunk-ms", type=int, default=250, help="of one job")
+    parser.add_argument("--peer", help="a Python that has kaggle-environments")
+    parser.add_argument("--matches", type=int, help="watch the memory over so many tiny matches instead")
+    return parser.parse_args(argv)
+
+
+# matches a second
+
+
+def throughput(rounds: int, deals: int, chunk_ms: int, peer: str | None) -> int:
+    """All ways in turns; medians."""
+    chunk = {"RAGE_CHUNK_MS": str(chunk_ms)}
+    with ExitStack() as stack:
+        one, two = [
+            Played(stack.enter_context(fresh.fresh(workers=count, **chunk)), deals, bytes(range(32)))
+            for count in (1, 2)
+        ]
+        went: dict[str, list[Went]] = {}
+        made = ""
+        for number in range(-1, rounds):  # the first is for warming up
+            say(f"round {number + 1} of {rounds}" if number >= 0 else "warming up")
+            made, found = _round(one, two, made, number)
+            if number >= 0:
+                for name, each in found.items():
+                    went.setdefault(name, []).append(each)
+        facts = one.facts(made)
+        rival = [_peer(peer) for _ in range(rounds)] if peer else []
+        assert len({each.digest for name, some in went.items() if name != "engine" for each in some}) == 1
+    return tell(went, facts, rival)
+
+
+def _round(one: Played, two: Played, made: str, number: int) -> tuple[str, dict[str, Went]]:
+    """Every way once, each round in another order; the first plays the tournament the others take over."""
+    if not made:
+        made, _ = one.play()
+    ways: list[tuple[str, Callable[[], Went]]] = [
+        ("one worker", lambda: one.play()[1]),
+        ("plain loop", lambda: without(one, made, "loop")),
+        ("two workers", lambda: two.play()[1]),
+        ("pool of two", lambda: without(one, made, "pool", "--processes", "2")),
+        ("worker without Celery", lambda: without(one, made, "workshop")),
+        ("engine", lambda: without(one, made, "engine")),
+    ]
+    turn = number % len(ways)
+    return made, {name: play() for name, play in ways[turn:] + ways[:turn]}
+
+
+def without(played: Played, tournament_id: str, *how: str) -> Went:
+    """The same matches in `loadtests.plain`."""
+    folder = str(played.service.settings.data_dir)
+    command = [sys.executable, "-m", "loadtests.plain", folder, tournament_id, *how]
+    told = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout.splitlines()[-1])
+    return Went(told["wall"], told["cpu"], told["digest"], {"decisions": told.get("decisions", 0)})
+
+
+def _peer(python: str) -> dict[str, float]:
+    found = subprocess.run([python, "-c", PEER], cwd=ROOT, check=True, capture_output=True)
+    return dict(json.loads(found.stdout.splitlines()[-1]))
+
+
+def tell(
+    went: Mapping[str, Sequence[Went]], facts: tuple[int, int, float], rival: Sequence[Mapping[str, float]]
+) -> int:
+    """Print all of it; the status to end with."""
+    matches, decisions, bots = facts
+    lines = [("way", "matches/s", "decisions/s", "CPU a match, ms")]
+    for name, some in went.items():
+        if name != "engine":
+            wall, spent = (statistics.median(getattr(each, what) for each in some) for what in ("wall", "cpu"))
+            lines.append((name, f"{matches / wall:.2f}", f"{decisions / wall:,.0f}", f"{1000 * spent / matches:.1f}"))
+    for each in rival[:1]:
+        rate = statistics.median(each["decisions"] / each["wall"] for each in rival)
+        lines.append(("kaggle-environments' rps", "", f"{rate:,.0f}", ""))
+    print(f"\n{matches} matches of {len(TABLE)}, {decisions / matches:.0f} decisions each")
+    table(lines)
+    print("\nwhere the CPU of a match goes, one worker")
+    table(shares(went, matches, decisions, bots))
+    rows = ratios(went, decisions, rival)
+    show("throughput", rows)
+    return status(rows)
+
+
+def ratios(
+    went: Mapping[str, Sequence[Went]], decisions: int, rival: Sequence[Mapping[str, float]]
+) -> list[Row]:
+    """Each round's own ratio, so that a busy machine slows both sides; the median of the rounds."""
+
+    def ratio(above: str, below: str, what: str) -> float:
+        pairs = zip(went[above], went[below], strict=True)
+        return statistics.median(getattr(under, what) / getattr(over, what) for over, under in pairs)
+
+    peer = None
+    if rival:
+        rate = statistics.median(each["decisions"] / each["wall"] for each in rival)
+        peer = decisions / statistics.median(each.wall for each in went["one worker"]) / rate
+    loop, pair = "one worker / plain loop, matches/s", "two workers / one, matches/s"
+    other = "decisions/s / kaggle-environments' rps"
+    return [
+        Row(loop, ratio("one worker", "plain loop", "wall"), BARS[loop]),
+        Row("the same by CPU a match", ratio("one worker", "plain loop", "cpu")),
+        Row(pair, ratio("two workers", "one worker", "wall"), BARS[pair]),
+        Row("pool of two / plain loop, matches/s", ratio("pool of two", "plain loop", "wall")),
+        Row("two workers / pool of two, matches/s", ratio("two workers", "pool of two", "wall")),
+        Row("the same by CPU a match", ratio("two workers", "pool of two", "cpu")),
+        Row(other, peer, BARS[other], "" if rival else "--peer names a Python that has it"),
+    ]
+
+
+def shares(went: Mapping[str, Sequence[Went]], matches: int, decisions: int, bots: float) -> list[tuple[str, ...]]:
+    """What each layer adds to the one below; milliseconds of CPU a match."""
+
+    def spent(name: str) -> float:
+        return 1000 * statistics.median(each.cpu for each in went[name]) / matches
+
+    def program(*names: str) -> float:
+        return 1000 * statistics.median(sum(each.by[n] for n in names) for each in went["one worker"]) / matches
+
+    table_alone = spent("engine") * decisions * len(went["engine"]) / sum(e.by["decisions"] for e in went["engine"])
+    own, whole = 1000 * bots / matches, spent("one worker")
+    parts = {
+        "bots, as their clocks counted": own,
+        "engine: the table without players": table_alone,
+        "sandbox: starts, pipes, clocks": spent("plain loop") - own - table_alone,
+        "database: leases, results, counts": spent("worker without Celery") - spent("plain loop"),
+        "Celery in the worker": program("players") - spent("worker without Celery"),
+        "broker": program("valkey"),
+        "desk and beat: ratings, lost work": program("desk", "beat"),
+        "API": program("api"),
+    }
+    rows = [(name, f"{each:.2f} ms", f"{100 * each / whole:.1f} %") for name, each in parts.items()]
+    return [("part", "CPU a match", "share"), *rows, ("all", f"{whole:.2f} ms", "")]
+
+
+# memory
+
+
+def remember(matches: int) -> list[Row]:
+    """Memory when a tenth was played and when all was; somebody reads all the while."""
+    with fresh.fresh(workers=2) as service:
+        played = Played(service, 1, bytes(range(32)))
+        marks = dict(watched(played, matches))
+    rows = []
+    for who, name in (("api", "the API"), ("worker", "a worker")):
+        first, last = (marks[at][who] / (1 << 20) for at in (matches // 10, matches))
+        what = f"memory of {name}, end / first tenth"
+        rows.append(Row(what, last / first, BARS[what], f"{first:.1f} MB, then {last:.1f} MB"))
+    return rows
+
+
+def watched(played: Played, matches: int) -> Iterator[tuple[int, Mapping[str, int]]]:
+    """After how many matches; how much each program has to itself."""
+    done, began, marks = 0, time.monotonic(), [matches // 10, matches]
+    each = matches // 10
+    while marks:
+        made = played.create(deals=each // 2, players=2, rules=TINY)
+        played.start(made)
+        while not played.finished(made):
+            played.read(made)
+            time.sleep(READ_EVERY)
+        done += each
+        say(f"{done:,} of {matches:,} matches, {done / (time.monotonic() - began):.0f} a second")
+        if done >= marks[0]:
+            time.sleep(QUIET_SECONDS)
+            yield marks.pop(0), fresh.kept(played.service)
+
+
+def say(words: str) -> None:
+    """A line on standard error."""
+    print(words, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
