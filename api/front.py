@@ -121,7 +121,7 @@ class Front:
     def _asked(
         self, environ: Environ, start: StartResponse, key: tuple[str, ...], now: float
     ) -> Iterable[bytes]:
-        """The application's own answer, asked for whole and plain by whoever asks; kept if it is one for all."""
+        """The application's own answer, whole and plain whoever asks; kept if it is one for all."""
         told: list[tuple[str, Headers]] = []
 
         def listen(status: str, headers: Headers, exc_info: Any = None) -> Any:

@@ -67,7 +67,12 @@ class Lean:
             return None
         content = self._text(self._of(rules, players, str(latest)), limit).encode()
         tag = f'"{generate_etag(content)}"'
-        return [("Content-Type", "application/json"), ("ETag", tag), *SHARED.items(), *UNSIGNED.items()], content
+        return [
+            ("Content-Type", "application/json"),
+            ("ETag", tag),
+            *SHARED.items(),
+            *UNSIGNED.items(),
+        ], content
 
     def _of(self, rules: str, players: int, latest: str) -> Written:
         with self._lock:
@@ -104,7 +109,11 @@ def _usual(query: str) -> tuple[str, int, int] | None:
     names = [name for name, _ in given]
     asked = USUAL | dict(given)
     numbers = asked["players"], asked["limit"]
-    if len(set(names)) < len(names) or asked.keys() != USUAL.keys() or not all(map(NUMBER.fullmatch, numbers)):
+    if (
+        len(set(names)) < len(names)
+        or asked.keys() != USUAL.keys()
+        or not all(map(NUMBER.fullmatch, numbers))
+    ):
         return None
     players, limit = map(int, numbers)
     return (asked["rules"], players, limit) if limit <= paging.MOST else None

@@ -42,7 +42,13 @@ class Row:
 
     def cells(self) -> tuple[str, ...]:
         """As text."""
-        value = "left out" if self.value is None else f"{self.value:.3g}" if self.value < 100 else f"{self.value:,.0f}"
+        value = (
+            "left out"
+            if self.value is None
+            else f"{self.value:.3g}"
+            if self.value < 100
+            else f"{self.value:,.0f}"
+        )
         verdict = "" if self.bar == FREE or self.value is None else "MISSED" if self.missed else "met"
         return self.what, value, str(self.bar), verdict, self.note
 

@@ -25,7 +25,6 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from api.client import Client
-from engine.bots import source
 from loadtests import fresh, seed
 from loadtests.bars import Bar, Row, show, status, table
 from loadtests.wire import Seen, get
@@ -95,7 +94,9 @@ def ratios(rounds: int, seconds: float) -> list[Row]:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rage-load-"))
         arena_settings = seeded(Path(folder))
         ours = stack.enter_context(serving("rankings", granian(arena_settings, "api.app:create_app"), folder))
-        bare = stack.enter_context(serving("hello", granian(arena_settings, "loadtests.hello:create_app"), folder))
+        bare = stack.enter_context(
+            serving("hello", granian(arena_settings, "loadtests.hello:create_app"), folder)
+        )
         peer = stack.enter_context(serving("gunicorn", gunicorn(), folder))
         contestants = {
             "hello": (bare, [get(HOST, "/")]),
@@ -136,7 +137,9 @@ def judged(found: Mapping[str, Sequence[Drive]]) -> list[Row]:
         Row(f"/rankings {name} / hello, same server", ratio(name, "hello"), BARS[name], by_cpu(name, "hello"))
         for name in ("warm", "304", "cold")
     ]
-    gzip = Row("/rankings warm, gzip / hello", ratio("warm, gzip", "hello"), note=by_cpu("warm, gzip", "hello"))
+    gzip = Row(
+        "/rankings warm, gzip / hello", ratio("warm, gzip", "hello"), note=by_cpu("warm, gzip", "hello")
+    )
     other, peer = "warm / hello under gunicorn", "hello under gunicorn"
     busiest = max(each.client for some in found.values() for each in some)
     return [
@@ -149,7 +152,9 @@ def judged(found: Mapping[str, Sequence[Drive]]) -> list[Row]:
 
 def seeded(folder: Path) -> Settings:
     """A database with played tournaments."""
-    settings = Settings.from_environment({**fresh.UNHINDERED, "RAGE_DATA_DIR": str(folder), "RAGE_LOG_LEVEL": "warning"})
+    settings = Settings.from_environment(
+        {**fresh.UNHINDERED, "RAGE_DATA_DIR": str(folder), "RAGE_LOG_LEVEL": "warning"}
+    )
     tables.migrate(settings)
     arena = Arena.open(replace(settings, queued_matches=10_000_000), InlineQueue())
     try:
@@ -168,7 +173,15 @@ def granian(settings: Settings, application: str) -> list[str]:
 def gunicorn() -> list[str]:
     """The peer."""
     port = checks.free_port(HOST, 0)
-    return [sys.executable, "-m", "gunicorn", *GUNICORN, "--bind", f"{HOST}:{port}", "loadtests.hello:create_app()"]
+    return [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        *GUNICORN,
+        "--bind",
+        f"{HOST}:{port}",
+        "loadtests.hello:create_app()",
+    ]
 
 
 @contextmanager
@@ -204,7 +217,7 @@ def _until_answers(url: str, program: "subprocess.Popen[bytes]", log: Path) -> N
 
 def tag(server: Server) -> str:
     """The ETag of the rankings."""
-    with urlopen(Request(f"http://{HOST}:{server.port}{RANKINGS}"), timeout=5) as answer:  # noqa: S310
+    with urlopen(Request(f"http://{HOST}:{server.port}{RANKINGS}"), timeout=5) as answer:
         return str(answer.headers["ETag"])
 
 
@@ -231,7 +244,9 @@ def client(port: int, requests: Sequence[bytes], seconds: float, connections: in
     words = [HOST, str(port), str(seconds), str(connections), *map(str, rate)]
     told = json.dumps([each.hex() for each in requests]).encode()
     command = [sys.executable, "-m", "loadtests.wire", *words]
-    return Seen(**json.loads(subprocess.run(command, cwd=ROOT, input=told, check=True, capture_output=True).stdout))
+    return Seen(
+        **json.loads(subprocess.run(command, cwd=ROOT, input=told, check=True, capture_output=True).stdout)
+    )
 
 
 # reading while all workers play
@@ -284,10 +299,11 @@ def watched(organiser: Client) -> list[str]:
     organiser.wait_rated(spec(organiser)["entrants"][:1])
     one, api = f"/tournaments/{cup}", "/api/v1"
     return [
-        f"{api}/rankings?rules=fundex&players=4", f"{api}{one}", f"{api}{one}/standings", f"{api}{one}/crosstable",
-        f"{api}{one}/matches", f"{api}/matches/{cup}-0", f"{api}/matches/{cup}-1/record", "/", "/rankings",
-        one, f"/matches/{cup}-0",
-    ]  # fmt: skip
+        f"{api}/rankings?rules=fundex&players=4",
+        *(f"{api}{one}{part}" for part in ("", "/standings", "/crosstable", "/matches")),
+        *(f"{api}/matches/{cup}-0{part}" for part in ("", "/record")),
+        *("/", "/rankings", one, f"/matches/{cup}-0"),
+    ]
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ play = kaggle_rps()
 play(1)
 began, spent = time.perf_counter(), time.process_time()
 decisions = sum(play(1) for _ in range(5))
-print(json.dumps({"decisions": decisions, "wall": time.perf_counter() - began, "cpu": time.process_time() - spent}))
+wall, cpu = time.perf_counter() - began, time.process_time() - spent
+print(json.dumps({"decisions": decisions, "wall": wall, "cpu": cpu}))
 """
 BARS = {
     "one worker / plain loop, matches/s": Bar(at_least=0.95),
@@ -87,7 +88,13 @@ class Played:
 
     def create(self, *, deals: int, players: int = len(TABLE), **told: Any) -> str:
         """A tournament that waits for its start."""
-        spec = {"name": "Bench", "entrants": self.bots[:players], "players": players, "deals": deals, "seed": SEED}
+        spec = {
+            "name": "Bench",
+            "entrants": self.bots[:players],
+            "players": players,
+            "deals": deals,
+            "seed": SEED,
+        }
         made = self._client.create_tournament(**spec, start_at="manual", **told)
         plain.with_secret(self.arena, made["id"], self._secret)
         return str(made["id"])
@@ -125,7 +132,9 @@ class Played:
         """Matches, decisions, and the bots' own CPU in seconds."""
         match, seat = tables.match, tables.seat
         with self.arena.read() as db:
-            query = select(func.count(), func.sum(match.c.decisions)).where(match.c.tournament_id == tournament_id)
+            query = select(func.count(), func.sum(match.c.decisions)).where(
+                match.c.tournament_id == tournament_id
+            )
             matches, decisions = db.execute(query).one()
             bots = db.scalar(select(func.sum(seat.c.cpu_ms)).where(seat.c.tournament_id == tournament_id))
         return matches, decisions, bots / 1000
@@ -203,7 +212,9 @@ def without(played: Played, tournament_id: str, *how: str) -> Went:
     """The same matches in `loadtests.plain`."""
     folder = str(played.service.settings.data_dir)
     command = [sys.executable, "-m", "loadtests.plain", folder, tournament_id, *how]
-    told = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout.splitlines()[-1])
+    told = json.loads(
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout.splitlines()[-1]
+    )
     return Went(told["wall"], told["cpu"], told["digest"], {"decisions": told.get("decisions", 0)})
 
 
@@ -220,8 +231,12 @@ def tell(
     lines = [("way", "matches/s", "decisions/s", "CPU a match, ms")]
     for name, some in went.items():
         if name != "engine":
-            wall, spent = (statistics.median(getattr(each, what) for each in some) for what in ("wall", "cpu"))
-            lines.append((name, f"{matches / wall:.2f}", f"{decisions / wall:,.0f}", f"{1000 * spent / matches:.1f}"))
+            wall, spent = (
+                statistics.median(getattr(each, what) for each in some) for what in ("wall", "cpu")
+            )
+            lines.append(
+                (name, f"{matches / wall:.2f}", f"{decisions / wall:,.0f}", f"{1000 * spent / matches:.1f}")
+            )
     for each in rival[:1]:
         rate = statistics.median(each["decisions"] / each["wall"] for each in rival)
         lines.append(("kaggle-environments' rps", "", f"{rate:,.0f}", ""))
@@ -260,16 +275,22 @@ def ratios(
     ]
 
 
-def shares(went: Mapping[str, Sequence[Went]], matches: int, decisions: int, bots: float) -> list[tuple[str, ...]]:
+def shares(
+    went: Mapping[str, Sequence[Went]], matches: int, decisions: int, bots: float
+) -> list[tuple[str, ...]]:
     """What each layer adds to the one below; milliseconds of CPU a match."""
 
     def spent(name: str) -> float:
         return 1000 * statistics.median(each.cpu for each in went[name]) / matches
 
     def program(*names: str) -> float:
-        return 1000 * statistics.median(sum(each.by[n] for n in names) for each in went["one worker"]) / matches
+        return (
+            1000 * statistics.median(sum(each.by[n] for n in names) for each in went["one worker"]) / matches
+        )
 
-    table_alone = spent("engine") * decisions * len(went["engine"]) / sum(e.by["decisions"] for e in went["engine"])
+    table_alone = (
+        spent("engine") * decisions * len(went["engine"]) / sum(e.by["decisions"] for e in went["engine"])
+    )
     own, whole = 1000 * bots / matches, spent("one worker")
     parts = {
         "bots, as their clocks counted": own,

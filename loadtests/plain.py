@@ -58,7 +58,9 @@ def dealt(arena: Arena, tournament_id: str) -> list[Dealt]:
     match, entrant = tables.match, tables.entrant
     with arena.read() as db:
         of = db.execute(select(tables.tournament).where(tables.tournament.c.id == tournament_id)).one()
-        found = db.execute(select(match).where(match.c.tournament_id == tournament_id).order_by(match.c.number))
+        found = db.execute(
+            select(match).where(match.c.tournament_id == tournament_id).order_by(match.c.number)
+        )
         rows = found.all()
         entered = db.execute(select(entrant).where(entrant.c.tournament_id == tournament_id)).all()
     code = {each.number: fetch(arena, each.version_id) for each in entered}
@@ -78,7 +80,12 @@ def dealt(arena: Arena, tournament_id: str) -> list[Dealt]:
 def once(match: Dealt, sandbox: Sandbox) -> tuple[int, ...]:
     """Plays it; its scores."""
     played = play_match(
-        match.rules, match.bots, seed=match.seed, bot_seeds=match.bot_seeds, limits=match.limits, sandbox=sandbox
+        match.rules,
+        match.bots,
+        seed=match.seed,
+        bot_seeds=match.bot_seeds,
+        limits=match.limits,
+        sandbox=sandbox,
     )
     played.outcome.record.pack()
     return played.outcome.scores
@@ -142,7 +149,9 @@ def workshop(arena: Arena, tournament_id: str) -> Any:
     """As a worker does it, job after job, with nobody to send them."""
     keep_to_a_core(0)
     with tempfile.TemporaryDirectory(prefix="rage-load-") as folder:
-        settings = replace(arena.settings, data_dir=Path(folder), database_url=f"sqlite:///{folder}/rage.sqlite3")
+        settings = replace(
+            arena.settings, data_dir=Path(folder), database_url=f"sqlite:///{folder}/rage.sqlite3"
+        )
         tables.migrate(settings)
         shop = Workshop(settings, 0)
         shop.arena = replace(shop.arena, queue=InlineQueue())

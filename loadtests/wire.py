@@ -2,8 +2,8 @@
 
     python -m loadtests.wire HOST PORT SECONDS CONNECTIONS [RATE] < requests
 
-Requests come as JSON, a list of texts in hexadecimal, and are sent in turn; each connection has one under way.
-It says how many were answered, how long it was busy itself, and the answers by status. With a RATE so many a
+Requests come as JSON, a list of texts in hexadecimal, and are sent in turn, one at a time a connection. It
+says how many were answered, how long it was busy itself, and the answers by status. With a RATE so many a
 second are sent, whether answers come or not, and it says how long each answer took: from when its request
 was due, so that a server that is slow cannot make the client ask less.
 """
@@ -101,7 +101,7 @@ def drive(host: str, port: int, requests: Sequence[bytes], seconds: float, conne
 def paced(
     host: str, port: int, requests: Sequence[bytes], seconds: float, connections: int, rate: float
 ) -> Seen:
-    """So many a second. The client goes before others where it may: its readers have machines of their own."""
+    """So many a second. The client goes before others where it may: readers have machines of their own."""
     with suppress(OSError):
         os.nice(-10)
     total, took, statuses = int(seconds * rate), [0.0] * int(seconds * rate), Counter[str]()

@@ -130,8 +130,8 @@ def _fitted(db: Connection, model: Model, rules_key: str, players: int, counted:
     return Fitted(model, counted, _digest(model, counted, unranked), lines, made)
 
 
-def newest(rules_key: str, players: int, model: str) -> Any:
-    """The query for the newest snapshot of a pool by a model."""
+def newest(rules_key: Any, players: Any, model: str) -> Any:
+    """The query for the newest snapshot of a pool, named or bound later, by a model."""
     of_it = (
         snapshot.c.rules_key == rules_key,
         snapshot.c.players == players,

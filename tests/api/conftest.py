@@ -1,6 +1,7 @@
 """What the API's tests share: an application on a fresh database whose every answer is held against its own
 OpenAPI document, authors with tokens, bots that are ready, tournaments played by trusted functions."""
 
+import gzip
 import io
 import json
 import logging
@@ -17,7 +18,7 @@ import structlog
 from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import update
+from sqlalchemy import event, update
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
@@ -96,6 +97,19 @@ def arena(settings: Settings, clock: Clock, empty_database: Path) -> Iterator[Ar
     opened.close()
 
 
+@pytest.fixture
+def queries(arena: Arena) -> Iterator[list[str]]:
+    """What the database is asked from now on."""
+    said: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        said.append(statement)
+
+    event.listen(arena.database, "before_cursor_execute", note)
+    yield said
+    event.remove(arena.database, "before_cursor_execute", note)
+
+
 # The application, each of whose answers must be as documented.
 
 
@@ -123,7 +137,9 @@ class Contract:
             return
         assert answer.mimetype in contents, f"{operation['operationId']} answers {answer.mimetype}"
         if answer.mimetype.endswith("json"):
-            self.check(contents[answer.mimetype]["schema"], json.loads(answer.data), operation["operationId"])
+            squeezed = answer.headers.get("Content-Encoding") == "gzip"
+            told_json = json.loads(gzip.decompress(answer.data) if squeezed else answer.data)
+            self.check(contents[answer.mimetype]["schema"], told_json, operation["operationId"])
 
     def check(self, schema: Mapping[str, Any], value: object, path: str) -> None:
         schema = self._resolved(schema)
