@@ -18,7 +18,7 @@ from api.app import create_app
 from api.schemas.tournaments import ENTRANTS
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, play
-from service import accounts, bots, comparisons, leases, refit, tables, tokens, tournaments, valkey
+from service import accounts, bots, comparisons, leases, refit, schema, tables, tokens, tournaments, valkey
 from service.accounts import Account, Role
 from service.jobs import InlineQueue
 from service.leases import Spent
@@ -56,7 +56,7 @@ def furnished(folder: Path, database_url: str | None = None) -> Iterator[World]:
     given = {"RAGE_DATA_DIR": str(folder)} | ({"RAGE_DATABASE_URL": database_url} if database_url else {})
     settings = replace(Settings.from_environment(given), **ROOMY)
     _empty(settings.database_url)
-    tables.migrate(settings)
+    schema.migrate(settings)
     with _redis(settings):
         arena = Arena.open(settings, _Forgetful())
         app = create_app(arena=arena)
