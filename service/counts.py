@@ -65,7 +65,7 @@ def finished(work: Work, tournament_id: str, number: int) -> None:
 def close(work: Work, tournament_id: str) -> None:
     """When a tournament is over: count what was played of deals that are not whole, and have all fitted."""
     _add(work, tournament_id, _leftovers(work.db, tournament_id))
-    found = work.db.execute(select(tournament).where(tournament.c.id == tournament_id)).one()
+    found = work.db.execute(_pool_of(tournament_id)).one()
     ask(work, found.rules_key, found.players)
 
 
@@ -150,7 +150,7 @@ def rebuilt(db: Connection, tournament_id: str, found: Sequence[Game]) -> list[L
 
 def replace(work: Work, tournament_id: str, lines: Sequence[Line]) -> None:
     """Store these counts of a tournament instead of what was."""
-    row = work.db.execute(select(tournament).where(tournament.c.id == tournament_id)).one()
+    row = work.db.execute(_pool_of(tournament_id)).one()
     work.db.execute(counted.delete().where(counted.c.tournament_id == tournament_id))
     if lines:
         work.db.execute(insert(counted), [_row(row, line) for line in lines])
@@ -158,8 +158,13 @@ def replace(work: Work, tournament_id: str, lines: Sequence[Line]) -> None:
     ask(work, row.rules_key, row.players)
 
 
+def _pool_of(tournament_id: str) -> Any:
+    columns = (tournament.c.id, tournament.c.rules_key, tournament.c.players)
+    return select(*columns).where(tournament.c.id == tournament_id)
+
+
 def _add(work: Work, tournament_id: str, found: Iterable[Game]) -> None:
-    row = work.db.execute(select(tournament).where(tournament.c.id == tournament_id)).one()
+    row = work.db.execute(_pool_of(tournament_id)).one()
     for line in sorted(lines_of(work.db, tournament_id, found), key=lambda line: line.seats):
         _add_line(work, row, line)
 

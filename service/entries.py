@@ -3,7 +3,7 @@
 Nobody gets points from somebody who leaves: deal groups that are whole stay, all others with it are void.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,7 @@ def enter(arena: Arena, caller: Account, tournament_id: str, told: str) -> None:
 
 def withdraw(arena: Arena, caller: Account, tournament_id: str, bot_id: str) -> None:
     """Take a bot out: its author, or before the start its organiser as well. Again: no harm."""
+    known = _open_with(arena, tournament_id, bot_id)
     with arena.work() as work:
         row, here = _seen(work, caller, tournament_id), _rows(work.db, tournament_id)
         mine = _mine(here, bot_id)
@@ -81,20 +82,21 @@ def withdraw(arena: Arena, caller: Account, tournament_id: str, bot_id: str) -> 
         if row.status in WAITING:
             _take_out(work, here, [each for each in mine if each.status == "in"])
         else:
-            _leave(work, tournament_id, mine, "withdrawn", None)
+            _leave(work, tournament_id, mine, "withdrawn", None, known)
     _go_on(arena, tournament_id, bot_id, "withdrawn")
 
 
 def disqualify(arena: Arena, caller: Account, tournament_id: str, bot_id: str, reason: str) -> None:
     """Take a bot out for a reason that everybody is told; the organiser's. Again: the first reason stays."""
     told = names.line("reason", reason, 200)
+    known = _open_with(arena, tournament_id, bot_id)
     with arena.work() as work:
         row = _seen(work, caller, tournament_id)
         if not caller.may_change(row.owner_id):
             raise Forbidden(f"{row.name} is another account's tournament")
         if row.status in OVER:
             raise Conflict(f"the tournament is {row.status}")
-        _leave(work, tournament_id, _mine(_rows(work.db, tournament_id), bot_id), "disqualified", told)
+        _leave(work, tournament_id, _mine(_rows(work.db, tournament_id), bot_id), "disqualified", told, known)
     _go_on(arena, tournament_id, bot_id, "disqualified")
 
 
@@ -221,19 +223,51 @@ def _take_out(work: Work, here: "Sequence[Row[Any]]", mine: "Sequence[Row[Any]]"
             work.db.execute(update(entrant).where(*key).values(number=number))
 
 
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """Deal groups that are not played out with one of these entrants, among matches before `until`."""
+
+    numbers: frozenset[int]
+    until: int
+    groups: frozenset[int]
+
+
+def _open_with(arena: Arena, tournament_id: str, bot_id: str) -> _Open:
+    """Looked up while nothing is locked: who sits in a match never changes, and there may be very many."""
+    with arena.read(steady=True) as db:
+        until = db.scalar(select(rows.c.written).where(rows.c.id == tournament_id)) or 0
+        entered = (entrant.c.tournament_id == tournament_id, entrant.c.bot_id == bot_id)
+        numbers = frozenset(db.scalars(select(entrant.c.number).where(*entered)))
+        return _Open(numbers, until, _groups(db, tournament_id, numbers, match.c.number < until))
+
+
+def _groups(db: Connection, tournament_id: str, numbers: Collection[int], *only: Any) -> frozenset[int]:
+    columns = (match.c.deal_group, match.c.entrants)
+    still = select(*columns).where(match.c.tournament_id == tournament_id, match.c.status.in_(OPEN), *only)
+    return frozenset(row.deal_group for row in db.execute(still) if not set(numbers).isdisjoint(row.entrants))
+
+
 def _leave(
-    work: Work, tournament_id: str, mine: "Sequence[Row[Any]]", status: str, reason: str | None
+    work: Work,
+    tournament_id: str,
+    mine: "Sequence[Row[Any]]",
+    status: str,
+    reason: str | None,
+    known: _Open,
 ) -> None:
-    """Mark it, and make void what it would still have to play."""
+    """Mark it, and make void what it would still have to play: as known, and what was written since."""
     numbers = {each.number for each in mine if each.status == "in"}
     if not numbers:
         return
     key = (entrant.c.tournament_id == tournament_id, entrant.c.number.in_(numbers))
     left = {"status": status, "reason": reason, "left_at": work.now}
     work.db.execute(update(entrant).where(*key).values(left))
-    columns = (match.c.deal_group, match.c.entrants)
-    still = select(*columns).where(match.c.tournament_id == tournament_id, match.c.status.in_(OPEN))
-    groups = sorted({row.deal_group for row in work.db.execute(still) if numbers & set(row.entrants)})
+    if numbers == known.numbers:
+        groups = sorted(
+            known.groups | _groups(work.db, tournament_id, numbers, match.c.number >= known.until)
+        )
+    else:  # it was entered twice and one has left before, or the entrants changed just now
+        groups = sorted(_groups(work.db, tournament_id, numbers))
     for first in range(0, len(groups), CHUNK):
         stages.void(work, tournament_id, match.c.deal_group.in_(groups[first : first + CHUNK]))
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select, tuple_
 
 from engine.rules import RuleSet
-from service import luck, order, paging, results, tournaments
+from service import luck, order, paging, results, summaries, tournaments
 from service import standings as numbers
 from service.accounts import Account
 from service.errors import NotFound
@@ -73,7 +73,17 @@ class Event:
 
 
 def standings_of(arena: Arena, tournament_id: str) -> list[StandingRow]:
-    """Who stands where, while it is running too."""
+    """Who stands where, while it is running too; of one that is over as the desk has kept it."""
+    with arena.read() as db:
+        kept = summaries.of_tournament(db, tournament_id)
+        listed = tournaments.entrants(db, tournament_id) if kept else []
+    if kept is None:
+        return added_up(arena, tournament_id)
+    return [StandingRow(**{**line, "name": listed[line["entrant"]].name}) for line in kept["standings"]]
+
+
+def added_up(arena: Arena, tournament_id: str) -> list[StandingRow]:
+    """The same, out of its matches."""
     played = _played(arena, tournament_id)
     lines = numbers.standings(len(played.entrants), played.results, played.group_size)
     shares = luck.totals(played.whole()) if played.duplicate else {}

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from engine.record import Record
-from service import fairness, tournaments
+from service import fairness, summaries, tournaments
 from service.errors import Conflict
 from service.fairness import LEVEL, Check, Played
 from service.stages import OVER
@@ -39,12 +39,25 @@ def fairness_of(arena: Arena, tournament_id: str, *, named: bool = False) -> Fai
     if told.status not in OVER:
         raise Conflict(f"{told.name} is {told.status}; the fairness report comes when it is over")
     with arena.read() as db:
+        kept = summaries.of_tournament(db, tournament_id)
+    found = _read(kept["fairness"]) if kept else worked_out(arena, tournament_id)
+    names = {each.number: each.name for each in told.entrants}
+    return replace(found, checks=[_shown(check, names, named=named) for check in found.checks])
+
+
+def worked_out(arena: Arena, tournament_id: str) -> Fairness:
+    """The report out of its matches, with workers by name and bots by number."""
+    with arena.read() as db:
         played = _played(db, tournament_id)
     checks = fairness.report(played, seed=tournament_id.encode())
-    names = {each.number: each.name for each in told.entrants}
-    shown = [_shown(check, names, named=named) for check in checks]
     groups = len({each.group for each in played})
-    return Fairness(tournament_id, LEVEL, len(played), groups, any(check.alarm for check in shown), shown)
+    alarm = any(check.alarm for check in checks)
+    return Fairness(tournament_id, LEVEL, len(played), groups, alarm, checks)
+
+
+def _read(kept: dict[str, Any]) -> Fairness:
+    checks = [Check(**{**each, "detail": tuple(each["detail"])}) for each in kept["checks"]]
+    return Fairness(**{**kept, "checks": checks})
 
 
 def _played(db: Connection, tournament_id: str) -> list[Played]:

@@ -1,12 +1,12 @@
 """The models there are: each a name, what it is made of, and a function from results to an estimate."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from service import estimate, rating, rating_classic, rating_points
 from service.estimate import Estimate
-from service.tally import Game, Tally
+from service.tally import Player, Tally
 
 
 class Results(Protocol):
@@ -15,8 +15,8 @@ class Results(Protocol):
     def tally(self) -> Tally:
         """Counted."""
 
-    def rounds(self) -> Iterable[Sequence[Game]]:
-        """One by one, a deal's matches at a time, in the order of tournaments and their schedules."""
+    def replayed(self) -> Mapping[Player, float]:
+        """Classic Elo after all deals, in the order of tournaments and their schedules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ MODELS = {
                 "few_groups": estimate.FEW_GROUPS,
             },
             live=False,
-            rate=lambda results: rating_classic.fit(results.tally(), results.rounds()),
+            rate=lambda results: rating_classic.fit(results.tally(), results.replayed()),
         ),
         Model(
             name="points",

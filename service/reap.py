@@ -1,14 +1,14 @@
 """What is done every few seconds so that nothing gets stuck, whatever was lost; twice does no harm."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import structlog
 from sqlalchemy import text
 
-from service import comparisons, incidents, leases, presence, refit, stages, trials, watch
+from service import comparisons, desk, incidents, leases, presence, stages, trials, watch
 from service.jobs import PLAY, Job
 from service.work import Arena, Work
 
@@ -28,13 +28,16 @@ class Reaped:
     bells: int
 
 
-def reap(arena: Arena) -> Reaped:
-    """Take back what the silent hold, start what is due, plan what comes next, send what may be lost."""
+def reap(arena: Arena, after: Callable[[Arena], object] = desk.work_off) -> Reaped:
+    """Take back what the silent hold, start what is due, plan what comes next, send what may be lost.
+
+    `after`: what may take long is left to it, so that the watch over leases does not wait.
+    """
     with _alone(arena) as alone:
-        return _reap(arena) if alone else Reaped(0, 0, 0, 0, 0)
+        return _reap(arena, after) if alone else Reaped(0, 0, 0, 0, 0)
 
 
-def _reap(arena: Arena) -> Reaped:
+def _reap(arena: Arena, after: Callable[[Arena], object]) -> Reaped:
     lease_ms = 1000 * arena.settings.lease_seconds
     with arena.work() as work:
         watched = watch.tick(work, arena.settings)
@@ -52,7 +55,7 @@ def _reap(arena: Arena) -> Reaped:
         )
         presence.forget(work)
         incidents.forget(work)
-    refit.settle_running(arena)
+    after(arena)
     if any((done.started, done.returned, done.advanced, done.checks)):
         log.info(
             "reaped", started=done.started, returned=done.returned, advanced=done.advanced, checks=done.checks

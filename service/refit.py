@@ -9,8 +9,8 @@ import io
 import json
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -22,9 +22,10 @@ from sqlalchemy import Connection, Row, and_, delete, exists, insert, or_, selec
 from service import counts, results
 from service.counts import Counted
 from service.estimate import Estimate, Rated
+from service.rating_classic import Memory
 from service.rating_models import MODELS, Model
 from service.tables import EPOCH, MICROSECOND, bot, estimate, pool, rating, snapshot, tournament, version
-from service.tally import Game, Tally
+from service.tally import Game, Player, Tally
 from service.work import Arena, Work
 
 log = structlog.get_logger(__name__)
@@ -34,6 +35,8 @@ LONGEST = timedelta(seconds=60)  # between two fits, however long one takes
 LEASE = timedelta(seconds=600)
 KEPT = timedelta(days=7)  # snapshots of tournaments under way, and of each SLOT only the last
 SLOT = timedelta(minutes=10)
+_memories: dict[tuple[str, str, int], Memory] = {}
+_held: dict[str, tuple[str, int]] = {}  # pools this process fits now, by token
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +47,24 @@ class PoolResults:
     rules_key: str
     players: int
     counted: Counted
+    memory: Memory = field(default_factory=Memory)
 
     def tally(self) -> Tally:
         return self.counted.tally
 
-    def rounds(self) -> Iterator[Sequence[Game]]:
+    def replayed(self) -> Mapping[Player, float]:
         of_it = (tournament.c.rules_key == self.rules_key, tournament.c.players == self.players)
         query = (
             select(tournament.c.id)
             .where(*of_it, tournament.c.status.in_(counts.OVER), tournament.c.started_at.is_not(None))
             .order_by(tournament.c.started_at, tournament.c.id)
         )
-        for tournament_id in self.db.scalars(query).all():
-            played = sorted(results.games(self.db, tournament_id), key=lambda game: game.group)
-            for _, games in groupby(played, key=lambda game: game.group):
-                yield list(games)
+        return self.memory.replay(self.db.scalars(query).all(), self._rounds)
+
+    def _rounds(self, tournament_id: str) -> Iterator[Sequence[Game]]:
+        played = sorted(results.games(self.db, tournament_id), key=lambda game: game.group)
+        for _, games in groupby(played, key=lambda game: game.group):
+            yield list(games)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +124,23 @@ def refit(arena: Arena, rules_key: str, players: int) -> bool:
     return bool(found)
 
 
+def break_off(arena: Arena) -> None:
+    """This process ends: others may fit at once what it is fitting, of which nothing will be stored."""
+    for token, (rules_key, players) in list(_held.items()):
+        with arena.work() as work:
+            _let_go(work, rules_key, players, token)
+
+
 def fitted(db: Connection, model: Model, rules_key: str, players: int) -> Fitted:
     """What a model makes of all that counts now; nothing is stored."""
     return _fitted(db, model, rules_key, players, counts.load(db, rules_key, players, over=not model.live))
 
 
-def _fitted(db: Connection, model: Model, rules_key: str, players: int, counted: Counted) -> Fitted:
+def _fitted(
+    db: Connection, model: Model, rules_key: str, players: int, counted: Counted, memory: Memory | None = None
+) -> Fitted:
     unranked = _unranked(db, counted.tally)
-    made = model.rate(PoolResults(db, rules_key, players, counted))
+    made = model.rate(PoolResults(db, rules_key, players, counted, memory or Memory()))
     lines = [_line(rated, rated.player not in unranked) for rated in made.rated(unranked)]
     return Fitted(model, counted, _digest(model, counted, unranked), lines, made)
 
@@ -166,6 +181,7 @@ def _take(arena: Arena, rules_key: str, players: int, token: str) -> "Row[Any] |
         lease = {"lease_token": token, "lease_until": work.now + LEASE}
         if not work.db.execute(update(pool).where(this, free).values(lease)).rowcount:
             return None
+        _held[token] = rules_key, players
         return work.db.execute(select(pool).where(this)).one()
 
 
@@ -173,6 +189,7 @@ def _let_go(
     work: Work, rules_key: str, players: int, token: str, *, done: datetime | None = None, **new: Any
 ) -> bool:
     """Give the pool back; what was asked for at `done` is done. False if the lease was lost."""
+    _held.pop(token, None)
     this = and_(pool.c.rules_key == rules_key, pool.c.players == players)
     values = {"lease_token": None, "lease_until": None, **new}
     if not work.db.execute(update(pool).where(this, pool.c.lease_token == token).values(values)).rowcount:
@@ -188,7 +205,12 @@ def _fits(db: Connection, rules_key: str, players: int) -> Iterator[Fitted]:
         last, mine = db.execute(newest(rules_key, players, model.name)).first(), counted[model.live]
         digest = _digest(model, mine, _unranked(db, mine.tally))
         if last.digest != digest if last else mine.tally.players:
-            yield _fitted(db, model, rules_key, players, mine)
+            yield _fitted(db, model, rules_key, players, mine, _memory(db, rules_key, players))
+
+
+def _memory(db: Connection, rules_key: str, players: int) -> Memory:
+    """What this process knows of a pool of this database; one fits a pool at a time."""
+    return _memories.setdefault((str(db.engine.url), rules_key, players), Memory())
 
 
 def _digest(model: Model, counted: Counted, unranked: Iterable[str]) -> str:

@@ -231,6 +231,14 @@ progress = Table(  # how far it is; see service.progress
     ),
 )
 
+summary = Table(  # what follows from one that is over; see service.summaries
+    "summary",
+    metadata,
+    _to("tournament_id", "tournament.id", primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("body", JSON, nullable=False),
+)
+
 comparison = Table(  # the test of a tournament that compares two bots
     "comparison",
     metadata,

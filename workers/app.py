@@ -11,6 +11,7 @@ from celery.signals import (
     worker_process_init,
     worker_process_shutdown,
     worker_ready,
+    worker_shutdown,
     worker_shutting_down,
 )
 
@@ -62,6 +63,12 @@ def _end(**_: Any) -> None:
 def _stop(**_: Any) -> None:
     """In the worker's own process: its children claim no more."""
     stopping.tell_everybody()
+
+
+@worker_shutdown.connect
+def _leave(**_: Any) -> None:
+    """In the worker's own process: the desk's ends."""
+    workshop.leave_desk()
 
 
 @worker_process_shutdown.connect

@@ -1,6 +1,6 @@
 """What Celery may be asked to do, by name. A task holds no rules: it calls one verb."""
 
-from service import reap, refit
+from service import desk, reap, refit
 from service.jobs import CHECK, PLAY, REAP, SETTLE
 from workers import playing, workshop
 from workers.app import app
@@ -21,10 +21,10 @@ def play_matches(bell: int) -> None:
 @app.task(name=SETTLE)
 def settle(tournament_id: str) -> None:
     """The ratings after a tournament."""
-    refit.settle(workshop.here().arena, tournament_id)
+    desk.aside(workshop.here().arena, lambda arena: refit.settle(arena, tournament_id))
 
 
 @app.task(name=REAP)
 def put_right() -> None:
     """Whatever was lost on the way."""
-    reap.reap(workshop.here().arena)
+    reap.reap(workshop.here().arena, desk.aside)

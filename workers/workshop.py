@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 
-from service import bots, leases, presence, trials
+from service import bots, desk, leases, presence, trials
 from service.errors import ServiceError
 from service.settings import Settings
 from service.work import Arena
@@ -41,6 +41,11 @@ class Workshop:
         self._codes: OrderedDict[str, BotCode] = OrderedDict()
         self._closing = threading.Event()
         self._teller = threading.Thread(target=self._tell, name="presence", daemon=True)
+
+    @property
+    def opened(self) -> bool:
+        """Whether it plays matches, and has told so."""
+        return self._teller.ident is not None
 
     def open(self) -> None:
         """Begin to tell that it is there."""
@@ -134,6 +139,15 @@ def open_for_matches(settings: Settings, number: int) -> None:
     global _open
     _open = Workshop(settings, number)
     _open.open()
+
+
+def leave_desk() -> None:
+    """Called when a worker ends: one that plays no matches may be fitting ratings."""
+    if _open is not None and not _open.opened:
+        try:
+            desk.stop(_open.arena)
+        except ServiceError as error:
+            log.warning("desk_not_left", error=str(error))
 
 
 def close() -> None:

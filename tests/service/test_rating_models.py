@@ -10,7 +10,7 @@ import pytest
 
 from service import rating, rating_classic, rating_points
 from service.rating_models import MODELS
-from service.tally import Game, Tally, count
+from service.tally import Game, Player, Tally, count
 
 
 def league(seed: int = 1, *, players: int = 8, deals: int = 80, seats: int = 4) -> list[Game]:
@@ -39,6 +39,9 @@ class Played:
         ordered = sorted(self.games, key=lambda game: game.group)
         return [list(games) for _, games in groupby(ordered, key=lambda game: game.group)]
 
+    def replayed(self) -> dict[Player, float]:
+        return rating_classic.replay(self.rounds())
+
 
 def test_classic_elo_gives_the_worked_example() -> None:
     before = {"A": 1500.0, "B": 1600.0, "C": 1400.0, "D": 1500.0, "E": 1500.0}
@@ -54,6 +57,29 @@ def test_classic_elo_starts_at_1500_and_gives_what_it_takes() -> None:
     assert sum(after.values()) / len(after) == pytest.approx(1500, abs=1e-9)
     assert after[0] > 1500 > after[7]
     assert rating_classic.replay([[Game(1, ("a", "b"), (1, 2))]]) == {"a": 1516.0, "b": 1484.0}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_classic_elo_that_is_remembered_is_what_a_replay_gives(seed: int) -> None:
+    dice, memory = random.Random(seed), rating_classic.Memory()
+    played = {str(n): Played(league(n, deals=1)).rounds() for n in range(200)}
+    listed: list[str] = []
+    read: list[str] = []
+
+    def rounds(name: str) -> list[list[Game]]:
+        read.append(name)
+        return played[name]
+
+    for n in range(200):  # mostly the next one ends, now and then one that began long ago
+        listed.insert(len(listed) if dice.random() < 0.9 else dice.randrange(len(listed) + 1), str(n))
+        if n % 9 == 0:
+            found = memory.replay(listed, rounds)
+            assert found == rating_classic.replay([each for name in listed for each in played[name]])
+    assert len(memory.after) <= rating_classic.NEAR + 200 // rating_classic.FAR
+    memory.replay(listed, rounds)
+    read.clear()
+    memory.replay([*listed, "0"], rounds)
+    assert read == ["0"], "a further one costs no more than itself"
 
 
 def test_points_are_the_least_squares_of_each_tables_differences() -> None:

@@ -18,7 +18,15 @@ from service.rating_models import MODELS
 from service.work import Arena
 
 QUICK = {"preset": "fundex", "hand_sizes": [1]}
-RESULTS = (tables.rating, tables.estimate, tables.snapshot, tables.counted, tables.fault, tables.seat)
+RESULTS = (
+    tables.progress,
+    tables.rating,
+    tables.estimate,
+    tables.snapshot,
+    tables.counted,
+    tables.fault,
+    tables.seat,
+)
 
 
 @pytest.fixture
@@ -56,7 +64,8 @@ def undo(arena: Arena) -> None:
     with arena.work() as work:
         for table in RESULTS:
             work.db.execute(table.delete())
-        work.db.execute(update(tables.match).values(status="planned", lease_token=None, lease_until=None))
+        fresh = {"status": "planned", "lease_token": None, "lease_until": None, "attempts": 0}
+        work.db.execute(update(tables.match).values(fresh))
         work.db.execute(update(tables.tournament).values(status="running", finished_at=None))
 
 
