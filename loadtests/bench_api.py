@@ -28,7 +28,7 @@ from api.client import Client
 from loadtests import fresh, seed
 from loadtests.bars import Bar, Row, show, status, table
 from loadtests.wire import Seen, get
-from service import checks, tables
+from service import checks, schema
 from service.jobs import InlineQueue
 from service.programs import commands
 from service.settings import Settings
@@ -155,7 +155,7 @@ def seeded(folder: Path) -> Settings:
     settings = Settings.from_environment(
         {**fresh.UNHINDERED, "RAGE_DATA_DIR": str(folder), "RAGE_LOG_LEVEL": "warning"}
     )
-    tables.migrate(settings)
+    schema.migrate(settings)
     arena = Arena.open(replace(settings, queued_matches=10_000_000), InlineQueue())
     try:
         seed.fill(arena, BOTS, 1, random.Random(1))

@@ -27,7 +27,7 @@ from engine.rules import RuleSet
 from engine.table import play
 from loadtests.bench_engine import Watcher
 from loadtests.fresh import cpu
-from service import accounts, bots, schedule, tables, tournaments
+from service import accounts, bots, schedule, schema, tables, tournaments
 from service.jobs import InlineQueue
 from service.limits import Limits
 from service.settings import Settings
@@ -152,7 +152,7 @@ def workshop(arena: Arena, tournament_id: str) -> Any:
         settings = replace(
             arena.settings, data_dir=Path(folder), database_url=f"sqlite:///{folder}/rage.sqlite3"
         )
-        tables.migrate(settings)
+        schema.migrate(settings)
         shop = Workshop(settings, 0)
         shop.arena = replace(shop.arena, queue=InlineQueue())
         try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, case, exists, func, insert, select, text, update
+from sqlalchemy import Connection, Row, bindparam, case, exists, func, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service import results
@@ -21,6 +21,18 @@ from service.work import Work
 
 OVER = ("finished", "cancelled")
 DONE = func.sum(case((match.c.status == "done", 1), else_=0))
+IN_DEAL = (  # matches of the same deal as this one that are not done; built once, for every match asks it
+    select(func.count())
+    .select_from(match)
+    .where(
+        match.c.tournament_id == bindparam("this"),
+        match.c.status != "done",
+        match.c.deal_group == bindparam("group"),
+    )
+)
+GROUP = select(match.c.deal_group).where(
+    match.c.tournament_id == bindparam("this"), match.c.number == bindparam("key")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +67,9 @@ def lock(work: Work, tournament_id: str, number: int) -> None:
 
 def finished(work: Work, tournament_id: str, number: int) -> None:
     """After a match was done: count its deal if it is whole."""
-    this = (match.c.tournament_id == tournament_id, match.c.number == number)
-    group = select(match.c.deal_group).where(*this).scalar_subquery()
-    of_it = (match.c.tournament_id == tournament_id, match.c.deal_group == group)
-    if not work.db.scalar(select(func.count()).where(*of_it, match.c.status != "done")):
+    this = {"this": tournament_id}
+    group = work.db.scalar(GROUP, {**this, "key": number})
+    if not work.db.scalar(IN_DEAL, {**this, "group": group}):
         _add(work, tournament_id, results.games(work.db, tournament_id, match.c.deal_group == group))
 
 

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import Row, and_, exists, func, insert, select, update
+from sqlalchemy import Row, and_, bindparam, exists, func, insert, select, update
 
 from engine.table import Outcome
 from service import counts, incidents, schedule, stages, watch
@@ -45,6 +45,36 @@ __all__ = [
 log = structlog.get_logger(__name__)
 ALONE, TOGETHER, ENOUGH = 3, 1, 9
 WANTED = (match.c.tournament_id, match.c.number, match.c.deal_group, match.c.entrants, match.c.attempts)
+
+# What every match asks the database, built once: building it anew took as long as asking.
+RUNNING = tournament_rows.c.status == "running"
+PLANNED = match.c.status == "planned"
+THIS = tournament_rows.c.id == bindparam("this")
+OF_THIS = match.c.tournament_id == bindparam("this")
+KEY = and_(OF_THIS, match.c.number == bindparam("key"))
+FENCE = and_(KEY, match.c.status == "leased", match.c.lease_token == bindparam("held"))
+PLAYABLE = and_(PLANNED, match.c.tournament_id.in_(select(tournament_rows.c.id).where(RUNNING)))
+IS_ANYTHING = select(exists().where(PLAYABLE))
+IS_ANYTHING_OF_THIS = select(exists().where(PLAYABLE, OF_THIS))
+IN_PLAY = select(match.c.tournament_id).where(LEASED)
+TURNS = select(tournament_rows.c.id, tournament_rows.c.owner_id, tournament_rows.c.claimed_at).where(
+    RUNNING, exists().where(match.c.tournament_id == tournament_rows.c.id, PLANNED)
+)
+NEXT = (
+    select(*WANTED)
+    .where(OF_THIS, PLANNED)
+    .order_by(match.c.number)
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
+LEASE, FINISH = update(match).where(KEY), update(match).where(FENCE)
+RULES = select(tournament_rows.c.rules, tournament_rows.c.limits, tournament_rows.c.secret).where(THIS)
+FREE = select(tournament_rows.c.id).where(THIS).with_for_update(skip_locked=True, key_share=True)
+SERVE = update(tournament_rows).where(THIS)
+VERSIONS = select(entrant.c.number, entrant.c.version_id).where(
+    entrant.c.tournament_id == bindparam("this"), entrant.c.number.in_(bindparam("numbers", expanding=True))
+)
+SEATS, FAULTS = insert(seat), insert(fault)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +147,8 @@ def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> t
 def renew(arena: Arena, held: Assignment) -> bool:
     """Hold on to a match that is still being played; False if it was lost."""
     with arena.work() as work:
-        until = work.now + _lease(arena)
-        return bool(work.db.execute(update(match).where(_held(held)).values(lease_until=until)).rowcount)
+        until = {"lease_until": work.now + _lease(arena)}
+        return bool(work.db.execute(FINISH, _held(held) | until).rowcount)
 
 
 def give_back(arena: Arena, held: Assignment, trouble: str, *, suspicion: int = ALONE) -> None:
@@ -175,7 +205,7 @@ def _take_back(work: Work, row: Any, trouble: str, suspicion: int) -> None:
 
 def waiting(work: Work, most: int) -> int:
     """How many matches could be played now, counted up to `most`."""
-    some = select(match.c.number).where(_playable()).limit(most).subquery()
+    some = select(match.c.number).where(PLAYABLE).limit(most).subquery()
     return work.db.scalar(select(func.count()).select_from(some)) or 0
 
 
@@ -191,23 +221,15 @@ def _lease(arena: Arena) -> timedelta:
     return timedelta(seconds=arena.settings.lease_seconds)
 
 
-def _playable() -> Any:
-    running = select(tournament_rows.c.id).where(tournament_rows.c.status == "running")
-    return and_(match.c.status == "planned", match.c.tournament_id.in_(running))
-
-
 def _anything(work: Work, tournament_id: str | None = None) -> bool:
-    of_it = () if tournament_id is None else (match.c.tournament_id == tournament_id,)
-    return bool(work.db.scalar(select(exists().where(_playable(), *of_it))))
+    if tournament_id is None:
+        return bool(work.db.scalar(IS_ANYTHING))
+    return bool(work.db.scalar(IS_ANYTHING_OF_THIS, {"this": tournament_id}))
 
 
 def _claim(work: Work, worker: str, lease: timedelta) -> Assignment | None:
     for chosen in _tournaments(work):
-        of_it = (match.c.tournament_id == chosen.id, match.c.status == "planned")
-        query = (
-            select(*WANTED).where(*of_it).order_by(match.c.number).limit(1).with_for_update(skip_locked=True)
-        )
-        row = work.db.execute(query).first()
+        row = work.db.execute(NEXT, {"this": chosen.id}).first()
         if row is not None:
             return _leased(work, worker, lease, row)
     return None
@@ -219,11 +241,9 @@ def _tournaments(work: Work) -> Sequence[Any]:
     First the owner with the fewest matches in play, then whoever was served longest ago: neither many
     tournaments nor a long one give anybody more than a fair share.
     """
-    todo = exists().where(match.c.tournament_id == tournament_rows.c.id, match.c.status == "planned")
-    turns = select(tournament_rows.c.id, tournament_rows.c.owner_id, tournament_rows.c.claimed_at)
-    found = work.db.execute(turns.where(tournament_rows.c.status == "running", todo)).all()
+    found = work.db.execute(TURNS).all()
     # Not grouped by the database: SQLite would read all matches in the order of the groups.
-    in_play = Counter(work.db.scalars(select(match.c.tournament_id).where(LEASED)))
+    in_play = Counter(work.db.scalars(IN_PLAY))
     burden: Counter[str] = Counter()
     served: dict[str, datetime] = {}
     for row in found:
@@ -241,17 +261,14 @@ def _leased(work: Work, worker: str, lease: timedelta, row: Any) -> Assignment:
     token = secrets.token_hex(16)
     values = {"status": "leased", "lease_token": token, "lease_worker": worker, "attempts": row.attempts + 1}
     times = {"lease_until": work.now + lease, "started_at": work.now}
-    key = (match.c.tournament_id == row.tournament_id, match.c.number == row.number)
-    work.db.execute(update(match).where(*key).values(**values, **times))
-    told = (tournament_rows.c.id, tournament_rows.c.rules, tournament_rows.c.limits, tournament_rows.c.secret)
-    of = work.db.execute(select(*told).where(tournament_rows.c.id == row.tournament_id)).one()
-    _served(work, of.id)
-    query = select(entrant.c.number, entrant.c.version_id).where(
-        entrant.c.tournament_id == of.id, entrant.c.number.in_(row.entrants)
-    )
-    versions = {each.number: each.version_id for each in work.db.execute(query)}
+    this = {"this": row.tournament_id}
+    work.db.execute(LEASE, {**this, "key": row.number, **values, **times})
+    of = work.db.execute(RULES, this).one()
+    _served(work, row.tournament_id)
+    entered = work.db.execute(VERSIONS, {**this, "numbers": row.entrants})
+    versions = {each.number: each.version_id for each in entered}
     return Assignment(
-        tournament_id=of.id,
+        tournament_id=row.tournament_id,
         number=row.number,
         attempt=row.attempts + 1,
         token=token,
@@ -266,29 +283,28 @@ def _leased(work: Work, worker: str, lease: timedelta, row: Any) -> Assignment:
 
 def _served(work: Work, tournament_id: str) -> None:
     """Remember whose turn it was, unless somebody has the row: who holds a match must not wait for one."""
-    free = select(tournament_rows.c.id).where(tournament_rows.c.id == tournament_id)
-    if work.db.scalar(free.with_for_update(skip_locked=True, key_share=True)) is not None:
-        this = tournament_rows.c.id == tournament_id
-        work.db.execute(update(tournament_rows).where(this).values(claimed_at=work.now))
+    this = {"this": tournament_id}
+    alone = work.db.dialect.name == "sqlite"  # a writer is, there
+    if alone or work.db.scalar(FREE, this) is not None:
+        work.db.execute(SERVE, {**this, "claimed_at": work.now})
 
 
-def _held(held: Assignment | Sheet) -> Any:
+def _held(held: Assignment | Sheet) -> dict[str, Any]:
     return _under(held.tournament_id, held.number, held.token)
 
 
-def _under(tournament_id: str, number: int, token: str) -> Any:
-    """The fence: this match, as long as this very lease is the present one."""
-    key = and_(match.c.tournament_id == tournament_id, match.c.number == number)
-    return and_(key, match.c.status == "leased", match.c.lease_token == token)
+def _under(tournament_id: str, number: int, token: str) -> dict[str, Any]:
+    """The fence's: this match, as long as this very lease is the present one."""
+    return {"this": tournament_id, "key": number, "held": token}
 
 
 def _finish(work: Work, sheet: Sheet) -> bool:
     result = {"status": "done", "lease_token": None, "lease_until": None, "finished_at": work.now}
-    if not work.db.execute(update(match).where(_held(sheet)).values({**sheet.match, **result})).rowcount:
+    if not work.db.execute(FINISH, {**_held(sheet), **sheet.match, **result}).rowcount:
         return False
-    work.db.execute(insert(seat), [dict(each) for each in sheet.seats])
+    work.db.execute(SEATS, [dict(each) for each in sheet.seats])
     if sheet.faults:
-        work.db.execute(insert(fault), [dict(each) for each in sheet.faults])
+        work.db.execute(FAULTS, [dict(each) for each in sheet.faults])
         work.steps.note_faults(sheet.number, [each["kind"] for each in sheet.faults])
     told = {name: sheet.match[name] for name in ("faults", "decisions")}
     work.steps.note(sheet.tournament_id, sheet.number, done=1, ended=1, **told)
@@ -299,13 +315,13 @@ def _finish(work: Work, sheet: Sheet) -> bool:
 def _release(work: Work, tournament_id: str, number: int, token: str, trouble: str, suspicion: int) -> bool:
     """End a lease without a result, if it still is the present one."""
     fence = _under(tournament_id, number, token)
-    before = work.db.scalar(select(match.c.suspicion).where(fence).with_for_update())
+    before = work.db.scalar(select(match.c.suspicion).where(FENCE).with_for_update(), fence)
     if before is None:
         return False
     status = "failed" if suspicion and before + suspicion >= ENOUGH else "planned"
     lease = {"lease_token": None, "lease_until": None}
     values = {"status": status, "trouble": trouble, "suspicion": before + suspicion}
-    work.db.execute(update(match).where(fence).values({**lease, **values}))
+    work.db.execute(FINISH, {**fence, **lease, **values})
     work.steps.note(tournament_id, number, ended=1, failed=int(status == "failed"))
     if status == "failed":
         incidents.note(work, incidents.FAILED, f"{tournament_id}-{number}", text=trouble)

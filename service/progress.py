@@ -9,6 +9,7 @@ the same numbers from the matches themselves.
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Select, case, delete, func, insert, literal_column, select
@@ -140,7 +141,13 @@ def _done(row: Any) -> Done:
 
 
 def _add(db: Connection, table: Any, key: dict[str, Any], more: dict[str, int]) -> None:
-    kind: Any = postgresql if db.dialect.name == "postgresql" else sqlite
-    made = kind.insert(table).values({**key, **more})
+    db.execute(_adding(db.dialect.name, table, tuple(key), tuple(more)), {**key, **more})
+
+
+@cache
+def _adding(dialect: str, table: Any, key: tuple[str, ...], more: tuple[str, ...]) -> Any:
+    """Built once for all; a row that is there is added to."""
+    kind: Any = postgresql if dialect == "postgresql" else sqlite
+    made = kind.insert(table)
     sums = {column: table.c[column] + made.excluded[column] for column in more}
-    db.execute(made.on_conflict_do_update(index_elements=list(key), set_=sums))
+    return made.on_conflict_do_update(index_elements=list(key), set_=sums)
