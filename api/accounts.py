@@ -50,10 +50,13 @@ def issue(body: dict[str, Any]) -> dict[str, Any]:
     """
     made, secret = tokens.issue(arena(), account(), **body)
     return {"id": made.id, "label": made.label, "scopes": made.scopes, "created_at": made.created_at,
-            "last_used_at": None, "token": secret}  # fmt: skip
+            "last_used_at": None, "made_with": made.made_with, "token": secret}  # fmt: skip
 
 
 @blp.delete("/accounts/me/tokens/<id:token_id>")
 def revoke(token_id: str) -> None:
-    """Make a token invalid, for good"""
+    """Make a token invalid, for good
+
+    And with it all tokens that were made with it, but the one you ask with.
+    """
     tokens.revoke(arena(), account(), token_id)

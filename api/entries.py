@@ -7,10 +7,11 @@ from api.context import account, arena, caller
 from api.schemas.tournaments import NewEntrant, TournamentAnswer
 from service import entries
 from service import tournaments as verbs
-from service.accounts import Scope
 from service.tournaments import Tournament
 
-blp = Blueprint("entries", "Bots that enter tournaments and withdraw", scope=Scope.AUTHOR)
+blp = Blueprint(
+    "entries", "Bots that enter tournaments and withdraw"
+)  # an author's business or an organiser's
 ONE = "/tournaments/<id:tournament_id>"
 
 
@@ -18,7 +19,7 @@ ONE = "/tournaments/<id:tournament_id>"
 def enter_bot(body: dict[str, Any], tournament_id: str) -> Tournament:
     """Enter a bot of yours before the start
 
-    While entry is open; the organiser may enter any bot at any time before the start.
+    While entry is open; the organiser, with a token for that, may enter any bot before the start.
     """
     entries.enter(arena(), account(), tournament_id, body["entrant"])
     return verbs.tournament(arena(), tournament_id, caller())

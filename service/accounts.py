@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -40,13 +40,14 @@ SCOPES = {Role.AUTHOR: (Scope.AUTHOR, Scope.ORGANISER), Role.ADMIN: tuple(Scope)
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody who may write; `scopes` are those of the token they came with."""
+    """Somebody who may write; `scopes` and `token_id` are those of the token they came with."""
 
     id: str
     name: str
     role: Role
     created_at: datetime
     scopes: tuple[Scope, ...]
+    token_id: str | None = field(default=None, compare=False)  # the same account comes with many
 
     @property
     def admin(self) -> bool:
@@ -70,7 +71,7 @@ def register(
     if not invited and (not arena.settings.open_registration or role is not Role.AUTHOR):
         raise Forbidden("accounts are made by the operator here: rage-admin accounts create NAME")
     if not invited and names.key(name) in (HOUSE, ADMIN):
-        raise Conflict(f"the name {name} is taken; choose another")
+        raise Conflict(names.taken(name))
     with arena.work() as work:
         return create(work, name=name, role=role)
 
@@ -88,15 +89,17 @@ def create(work: Work, *, name: str, role: Role) -> tuple[Account, str]:
     try:
         work.db.execute(insert(account).values(row))
     except IntegrityError:
-        raise Conflict(f"the name {made.name} is taken; choose another") from None
+        raise Conflict(names.taken(made.name)) from None
     return made, new_token(work, made.id, label="first", scopes=made.scopes)[1]
 
 
-def new_token(work: Work, account_id: str, *, label: str, scopes: tuple[Scope, ...]) -> tuple[str, str]:
-    """A further token of an account: its id, and the secret itself."""
+def new_token(
+    work: Work, account_id: str, *, label: str, scopes: tuple[Scope, ...], made_with: str | None = None
+) -> tuple[str, str]:
+    """A further token of an account: its id and the secret itself. `made_with`: what it is asked with."""
     token_id, secret = names.new_id("tok"), "rage_" + secrets.token_urlsafe(32)
     row = {"id": token_id, "hash": _hash(secret), "account_id": account_id, "created_at": work.now}
-    work.db.execute(insert(token).values(**row, label=label, scopes=" ".join(scopes)))
+    work.db.execute(insert(token).values(**row, label=label, scopes=" ".join(scopes), made_with=made_with))
     return token_id, secret
 
 
@@ -106,7 +109,7 @@ def authenticate(arena: Arena, secret: str) -> Account:
     Looked up by its hash: how long that takes says nothing about a token nobody can enumerate.
     """
     query = (
-        select(account, token.c.last_used_at, token.c.scopes)
+        select(account, token.c.last_used_at, token.c.scopes, token.c.id.label("token_id"))
         .join(token, token.c.account_id == account.c.id)
         .where(token.c.hash == _hash(secret), token.c.revoked_at.is_(None))
     )
@@ -167,9 +170,10 @@ def shape(row: "Row[tuple[object, ...]]") -> Account:
 
 
 def holder(row: "Row[tuple[object, ...]]") -> Account:
-    """An account out of its row and the `scopes` of the token it came with."""
+    """An account out of its row and the `scopes` and `token_id` of the token it came with."""
     found, given = shape(row), row.scopes.split()
-    return replace(found, scopes=tuple(each for each in found.scopes if each in given))
+    scopes = tuple(each for each in found.scopes if each in given)
+    return replace(found, scopes=scopes, token_id=row.token_id)
 
 
 def _hash(secret: str) -> str:

@@ -147,12 +147,15 @@ def revoke(name: str) -> None:
 @click.option(
     "--keep", type=click.IntRange(1), metavar="N", help="Then delete all but the N newest *.rage beside it."
 )
-def backup(file: Path, keep: int | None) -> None:
+@click.option("--replace", is_flag=True, help="Write over FILE if it is there.")
+def backup(file: Path, keep: int | None, replace: bool) -> None:
     """Write the whole database to FILE: consistent, while everything goes on.
 
     The file holds all code and secrets; keep it like the database. It can be restored into either kind of
     database, so it is the way from SQLite to PostgreSQL too.
     """
+    if file.exists() and not replace:
+        raise click.ClickException(f"{file} is there already; take another name, or --replace it.")
     with _arena() as arena, _bar("Backing up") as at:
         made = archive.backup(arena, file, at)
     click.echo(f"{file}: {made.rows:,} rows, {file.stat().st_size:,} bytes")

@@ -274,9 +274,7 @@ def _insert_bot(work: Work, row: dict[str, Any]) -> None:
     try:
         work.db.execute(insert(bot_rows).values({**row, "created_at": work.now}))
     except IntegrityError:
-        raise Conflict(
-            f"the name {row['name']} is taken; choose another, or add a version to your bot of that name"
-        ) from None
+        raise Conflict(f"{names.taken(row['name'])}, or add a version to your bot of that name") from None
 
 
 def _add(work: Work, bot_id: str, number: int, kind: str, filename: str, content: bytes) -> str:

@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from service import lineup, names, quotas, stages
-from service.accounts import Account
+from service.accounts import Account, Scope
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.formats import FORMATS
 from service.reading import MOST_ENTRANTS, Wrong
@@ -74,6 +74,8 @@ def withdraw(arena: Arena, caller: Account, tournament_id: str, bot_id: str) -> 
         mine = _mine(here, bot_id)
         owner = work.db.scalar(select(bot.c.owner_id).where(bot.c.id == bot_id)) or ""
         organises = caller.may_organise(row.owner_id)
+        if not (organises and row.status in WAITING):
+            _speaks_for_bots(caller)
         if not caller.may_change(owner) and not (organises and row.status in WAITING):
             reason = "only its author withdraws a bot; the organiser may disqualify it"
             raise Forbidden(reason if organises else "this is another account's bot")
@@ -173,6 +175,8 @@ def _still_in(here: "Sequence[Row[Any]]", entry: Entry) -> None:
 def _may_enter(work: Work, caller: Account, row: "Row[Any]", entry: Entry, count: int) -> None:
     owner = work.db.scalar(select(bot.c.owner_id).where(bot.c.id == entry.bot_id))
     organises = caller.may_organise(row.owner_id)
+    if not organises:
+        _speaks_for_bots(caller)
     if row.status not in WAITING:
         raise Conflict(f"the tournament is {row.status}; bots enter before the start")
     if not organises and not row.entry_open:
@@ -183,6 +187,13 @@ def _may_enter(work: Work, caller: Account, row: "Row[Any]", entry: Entry, count
         raise Forbidden("authors enter their own bots only")
     if count >= (row.entry_limit or MOST_ENTRANTS):
         raise Conflict(f"all {count} places are taken")
+
+
+def _speaks_for_bots(caller: Account) -> None:
+    """Raises `Forbidden` for a token that is for tournaments only: it may do so in its owner's alone."""
+    if not {Scope.AUTHOR, Scope.ADMIN} & {*caller.scopes}:
+        held = ", ".join(sorted(caller.scopes))
+        raise Forbidden(f"This needs a token with the scope author; this one has {held}")
 
 
 def _larger(arena: Arena, caller: Account, tournament_id: str) -> tuple[int, int] | None:

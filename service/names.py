@@ -4,6 +4,7 @@ import re
 import secrets
 import unicodedata
 
+from service.alphabets import alphabets, looks_like
 from service.errors import Invalid
 
 LONGEST = 40
@@ -28,12 +29,19 @@ def name(field: str, value: str) -> str:
                 ]
             }
         )
+    if len(mixed := sorted(each.capitalize() for each in alphabets(clean))) > 1:
+        raise Invalid({field: [f"mixes the letters of {' and '.join(mixed)}; use those of one alphabet"]})
     return clean
 
 
 def key(value: str) -> str:
-    """What makes two names the same: their letters without case or look-alike forms."""
-    return unicodedata.normalize("NFKC", value).casefold()
+    """What makes two names the same: their letters without case or look-alike forms, whatever alphabet."""
+    return looks_like(unicodedata.normalize("NFKC", value).casefold())
+
+
+def taken(value: str) -> str:
+    """What to say to who wants a name that another has."""
+    return f"the name {value} is taken, or looks like one that is; choose another"
 
 
 def line(field: str, value: str, longest: int) -> str:

@@ -106,9 +106,15 @@ def start(value: datetime | str | None, cron: str | None, now: datetime, wrong: 
 
 
 def opening(
-    told: Mapping[str, Any] | None, entrants: int, begin: Start, wrong: Wrong, now: datetime
+    told: Mapping[str, Any] | None,
+    entrants: int,
+    begin: Start,
+    wrong: Wrong,
+    now: datetime,
+    *,
+    past: datetime | None = None,
 ) -> Opening:
-    """Whether and how long entry is open."""
+    """Whether and how long entry is open; `past`: the deadline it has already, which may be over."""
     if not told or not told.get("open"):
         return Opening(open=False)
     found: Wrong = {}
@@ -121,7 +127,9 @@ def opening(
     if deadline is not None and (not isinstance(deadline, datetime) or deadline.tzinfo is None):
         wrong["entry.deadline"] = [f"must be {A_TIME}"]
         return Opening(True, limit)
-    if deadline is not None and begin.at is not None and deadline > begin.at:
+    if deadline is not None and deadline <= now and deadline != past:
+        wrong["entry.deadline"] = ["is over already; must be a later time"]
+    elif deadline is not None and begin.at is not None and deadline > begin.at:
         wrong["entry.deadline"] = ["must not be later than start_at"]
     if begin.at is not None and begin.at <= now:
         wrong.setdefault("start_at", ['must be a later time, "manual" or "draft" while entry is open'])

@@ -37,7 +37,7 @@ def begin(arena: Arena, secret: str) -> tuple[Account, str]:
 def account_of(arena: Arena, key: str) -> Account | None:
     """Whose browser this is; None if it is no more signed in, or its token was revoked."""
     query = (
-        select(account, token.c.scopes)
+        select(account, token.c.scopes, token.c.id.label("token_id"))
         .join(token, token.c.account_id == account.c.id)
         .join(session, session.c.token_hash == token.c.hash)
         .where(session.c.hash == _hash(key), token.c.revoked_at.is_(None), session.c.until > arena.clock())

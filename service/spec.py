@@ -65,14 +65,15 @@ class Spec:
         return self.start.at
 
 
-def read(arena: Arena, told: Mapping[str, Any]) -> Spec:
+def read(arena: Arena, told: Mapping[str, Any], *, past: datetime | None = None) -> Spec:
     """The spec behind a request's body; raises `Invalid` with all that is wrong.
 
-    Only looks at the database, and not while it searches for a schedule, which can take seconds.
+    `past`: the deadline for entries that it has already, which may be over. Only looks at the database, and
+    not while it searches for a schedule, which can take seconds.
     """
     wrong: Wrong = {}
     with arena.read() as db:
-        values = _values(arena, db, told, wrong)
+        values = _values(arena, db, told, wrong, past)
     if wrong:
         raise Invalid(wrong)
     field = _field(values)
@@ -112,12 +113,14 @@ def written(row: "Row[Any]", listed: "list[Row[Any]]") -> dict[str, Any]:
     }
 
 
-def _values(arena: Arena, db: Connection, told: Mapping[str, Any], wrong: Wrong) -> dict[str, Any]:
+def _values(
+    arena: Arena, db: Connection, told: Mapping[str, Any], wrong: Wrong, past: datetime | None = None
+) -> dict[str, Any]:
     now = arena.clock()
     players = reading.whole(told, "players", 4, 2, 11, wrong)
     repeat = reading.repeat(told.get("repeat"), wrong)
     start = reading.start(told.get("start_at"), repeat, now, wrong)
-    entry = reading.opening(told.get("entry"), len(told.get("entrants", ())), start, wrong, now)
+    entry = reading.opening(told.get("entry"), len(told.get("entrants", ())), start, wrong, now, past=past)
     entered = entries.listed(db, told.get("entrants", ()), wrong, least=0 if entry.open else 2)
     stages = None if told.get("stages") is None else reading.whole(told, "stages", 1, 1, MOST_STAGES, wrong)
     values = {

@@ -109,6 +109,7 @@ token = Table(
     _moment("created_at"),
     _moment("last_used_at", known=False),
     _moment("revoked_at", known=False),
+    Column("made_with", String(40)),  # the id of the token it was asked for with; None: by the operator
 )
 
 session = Table(  # a browser that signed in with a token; gone with it

@@ -10,7 +10,7 @@ from service import accounts, quotas
 from service.accounts import Account, Scope
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.tables import token as rows
-from service.work import Arena
+from service.work import Arena, Work
 
 MOST = 50  # valid tokens of one account
 LONGEST = 60  # letters of a label
@@ -25,6 +25,7 @@ class Token:
     scopes: tuple[Scope, ...]
     created_at: datetime
     last_used_at: datetime | None
+    made_with: str | None
 
 
 def issue(arena: Arena, caller: Account, *, label: str, scopes: Sequence[str]) -> tuple[Token, str]:
@@ -39,8 +40,10 @@ def issue(arena: Arena, caller: Account, *, label: str, scopes: Sequence[str]) -
         valid = select(func.count()).where(rows.c.account_id == caller.id, rows.c.revoked_at.is_(None))
         if (work.db.scalar(valid) or 0) >= MOST:
             raise Conflict(f"an account has at most {MOST} valid tokens; revoke one")
-        token_id, secret = accounts.new_token(work, caller.id, label=label, scopes=wanted)
-        return Token(token_id, label, wanted, work.now, None), secret
+        token_id, secret = accounts.new_token(
+            work, caller.id, label=label, scopes=wanted, made_with=caller.token_id
+        )
+        return Token(token_id, label, wanted, work.now, None, caller.token_id), secret
 
 
 def tokens(arena: Arena, caller: Account) -> list[Token]:
@@ -54,7 +57,9 @@ def tokens(arena: Arena, caller: Account) -> list[Token]:
 def revoke(arena: Arena, caller: Account, token_id: str) -> None:
     """Make a token of the caller's invalid, at once and for good; one that is so already stays so.
 
-    Not one for more than the token it is asked with: who finds a narrow one shall not lock its owner out.
+    With it all that were made with it, or who found it would keep those; but not the token it is asked with,
+    nor what was made with that: a new token takes the place of an old one. Not one for more than the token it
+    is asked with: who finds a narrow one shall not lock its owner out.
     """
     mine = (rows.c.id == token_id, rows.c.account_id == caller.id)
     with arena.work() as work:
@@ -64,7 +69,21 @@ def revoke(arena: Arena, caller: Account, token_id: str) -> None:
         beyond = {*scopes.split()} & {*accounts.SCOPES[caller.role]} - {*caller.scopes}
         if beyond:
             raise Forbidden(f"that token is for {', '.join(sorted(beyond))} too, which this one is not")
-        work.db.execute(update(rows).where(*mine, rows.c.revoked_at.is_(None)).values(revoked_at=work.now))
+        goes = rows.c.id.in_(_made_with(work, caller, token_id)), rows.c.revoked_at.is_(None)
+        work.db.execute(update(rows).where(*goes).values(revoked_at=work.now))
+
+
+def _made_with(work: Work, caller: Account, token_id: str) -> set[str]:
+    """A token and all that were made with it; without the caller's, unless that is the very one."""
+    own = select(rows.c.id, rows.c.made_with).where(rows.c.account_id == caller.id)
+    parents = {row.id: row.made_with for row in work.db.execute(own)}
+    found, fresh = {token_id}, {token_id}
+    while fresh:
+        fresh = {
+            each for each, parent in parents.items() if parent in fresh and each != caller.token_id
+        } - found
+        found |= fresh
+    return found
 
 
 def _check(label: str, scopes: Sequence[str], held: Sequence[Scope]) -> None:
@@ -81,4 +100,4 @@ def _check(label: str, scopes: Sequence[str], held: Sequence[Scope]) -> None:
 
 def _shape(row: "Row[tuple[object, ...]]") -> Token:
     scopes = tuple(Scope(each) for each in row.scopes.split())
-    return Token(row.id, row.label, scopes, row.created_at, row.last_used_at)
+    return Token(row.id, row.label, scopes, row.created_at, row.last_used_at, row.made_with)

@@ -124,7 +124,8 @@ def edit(arena: Arena, caller: Account, tournament_id: str, changes: Mapping[str
     with arena.work() as work:
         before = _editable(work, caller, tournament_id)
         listed = work.db.execute(_entries(tournament_id)).all()
-    made = spec.read(arena, {**spec.written(before, list(listed)), **changes})
+    told = {**spec.written(before, list(listed)), **changes}
+    made = spec.read(arena, told, past=before.entry_deadline)
     with arena.work() as work:
         quotas.lock(work, caller)
         same = tuple(_editable(work, caller, tournament_id)) == tuple(before)

@@ -42,10 +42,12 @@ def listing(as_json: bool) -> None:
     if as_json:
         shown.as_json(found)
         return
-    columns = (Column("id"), Column("label"), Column("for"), Column("made"), Column("last used"))
+    labels = {each["id"]: each["label"] for each in found}
+    columns = (Column("id"), Column("label"), Column("for"), Column("made"), Column("made with"),
+               Column("last used"))  # fmt: skip
     rows = [
         [each["id"], each["label"], " ".join(each["scopes"]), each["created_at"][:16],
-         (each["last_used_at"] or "never")[:16]]
+         labels.get(each["made_with"], ""), (each["last_used_at"] or "never")[:16]]
         for each in found
     ]  # fmt: skip
     shown.table(columns, rows)
@@ -54,6 +56,6 @@ def listing(as_json: bool) -> None:
 @token.command()
 @click.argument("token_id", metavar="ID")
 def revoke(token_id: str) -> None:
-    """Make the token ID invalid, for good."""
+    """Make the token ID invalid, for good, and all that were made with it but the one you ask with."""
     saved.client().revoke_token(token_id)
-    click.echo(f"{token_id} is revoked")
+    click.echo(f"{token_id} is revoked, and what was made with it")

@@ -39,7 +39,12 @@ def form_key() -> str:
 
 
 def give(answer: Response, key: str) -> Response:
-    """Lets a browser keep a session: no script sees it, no other site sends it along with a form."""
+    """Lets a browser keep a session: no script sees it, no other site sends it along with a form.
+
+    The one it had before ends.
+    """
+    if (before := request.cookies.get(COOKIE)) and before != key:
+        sessions.end(arena(), before)
     lasts = int(sessions.LASTS.total_seconds())
     secure = request.is_secure or (request.origin or "").startswith("https://")  # a proxy may end TLS
     answer.set_cookie(COOKIE, key, max_age=lasts, httponly=True, samesite="Lax", secure=secure)

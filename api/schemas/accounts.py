@@ -15,7 +15,7 @@ class NewAccount(Schema):
         required=True,
         validate=validate.Length(max=200, error="must be at most 200 characters"),
         metadata={
-            "description": "letters, digits, blanks and _ . + - between them; unique",
+            "description": "letters of one alphabet, digits, blanks and _ . + - between them; unique",
             "example": "ada",
         },
     )
@@ -65,6 +65,7 @@ class TokenAnswer(Answer):
     scopes = texts(MEANING, SCOPES[:1])
     created_at = moment("when it was made")
     last_used_at = moment("when it was last used, to the minute", null=True)
+    made_with = text("the id of the token it was made with: if that is revoked, so is this", None, null=True)
 
 
 class IssuedTokenAnswer(TokenAnswer):

@@ -51,7 +51,7 @@ class NewBot(NewVersion):
         required=True,
         validate=validate.Length(max=200, error="must be at most 200 characters"),
         metadata={
-            "description": "letters, digits, blanks and _ . + - between them; unique",
+            "description": "letters of one alphabet, digits, blanks and _ . + - between them; unique",
             "example": "spy",
         },
     )

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from api.app import create_app
 from api.pages.site import FOR_EVER, POLICY, STATIC, tag
-from service import tournaments
+from service import tables, tournaments
 from service.formats import FORMATS
 from service.work import Arena
 
@@ -27,6 +28,15 @@ def form_key(client: FlaskClient) -> str:
     found = re.search(r'name="form_key" value="([0-9a-f]{64})"', client.get("/me").text)
     assert found is not None
     return found[1]
+
+
+def test_who_signs_in_again_leaves_no_session_behind(
+    http: FlaskClient, ada: Any, bob: Any, arena: Arena
+) -> None:
+    for token in (ada.token, bob.token, bob.token):
+        assert sign_in(http, token).status_code == 303
+    with arena.read() as db:
+        assert len(db.execute(select(tables.session)).all()) == 1
 
 
 @pytest.fixture

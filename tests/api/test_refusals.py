@@ -190,3 +190,9 @@ def test_what_only_the_database_knows_is_named_together_with_what_has_the_wrong_
     answer = ada.post("/tournaments", wrong)
     assert answer.status_code == 422
     assert set(answer.json["errors"]) == {"entrants.0", "entrants.1", "players", "challenger"}
+
+
+@pytest.mark.parametrize("path", ["/api/v1//bots", "/api/v1/bots//", "/docs//bots"])
+def test_a_path_with_two_slashes_is_none(http: FlaskClient, path: str) -> None:
+    answer = http.get("/", environ_overrides={"PATH_INFO": path})
+    assert (answer.status_code, answer.mimetype) == (404, "application/problem+json")

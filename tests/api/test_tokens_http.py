@@ -53,6 +53,48 @@ def test_a_narrow_token_revokes_itself_but_none_for_more(ada: Any) -> None:
     assert narrow.delete(f"/accounts/me/tokens/{own}").status_code == 204
 
 
+def test_with_a_token_goes_what_was_made_with_it(ada: Any) -> None:
+    lost = narrowed(ada, "author")
+    further = narrowed(narrowed(lost, "author"), "author")
+    ids = [each["id"] for each in ada.get("/accounts/me/tokens").get_json()["items"]]
+    assert [each["made_with"] for each in ada.get("/accounts/me/tokens").get_json()["items"]] == [
+        None,
+        *ids[:3],
+    ]
+    assert ada.delete(f"/accounts/me/tokens/{ids[1]}").status_code == 204
+    assert [each.get("/accounts/me").status_code for each in (lost, further, ada)] == [401, 401, 200]
+
+
+def test_a_new_token_takes_the_place_of_the_one_it_was_made_with(ada: Any) -> None:
+    new = narrowed(ada, "author", "organiser")
+    newer = narrowed(new, "author")
+    first = new.get("/accounts/me/tokens").get_json()["items"][0]["id"]
+    assert new.delete(f"/accounts/me/tokens/{first}").status_code == 204
+    assert [each.get("/accounts/me").status_code for each in (ada, new, newer)] == [401, 200, 200]
+
+
+def test_an_organisers_token_names_entrants_and_enters_nothing_elsewhere(
+    ada: Any, bob: Any, ready_bots: list[str]
+) -> None:
+    organiser, author = narrowed(ada, "organiser"), narrowed(ada, "author")
+    spec = {"name": "Cup", "entrants": ready_bots[:3], "players": 3, "start_at": "manual"}
+    own, open_to_all = (
+        ada.post("/tournaments", spec),
+        bob.post("/tournaments", spec | {"entry": {"open": True}}),
+    )
+    for made, who, status in (
+        (own, author, 409),
+        (own, organiser, 200),
+        (open_to_all, organiser, 403),
+        (open_to_all, author, 200),
+    ):
+        path = f"/tournaments/{made.get_json()['id']}/entrants"
+        assert who.post(path, {"entrant": ready_bots[3]}).status_code == status
+    path = f"/tournaments/{open_to_all.get_json()['id']}/entrants/{ready_bots[3]}"
+    assert organiser.delete(path).status_code == 403
+    assert author.delete(path).status_code == 204
+
+
 def test_a_token_does_what_it_is_for_and_nothing_else(ada: Any, ready_bots: list[str]) -> None:
     author, organiser = narrowed(ada, "author"), narrowed(ada, "organiser")
     spec = {"name": "Cup", "entrants": ready_bots, "players": 4, "deals": 1, "start_at": "manual"}

@@ -40,7 +40,11 @@ def test_a_revoked_token_is_refused_and_a_renewed_one_taken(arena: Arena) -> Non
         accounts.revoke(arena, name="nobody")
 
 
-@pytest.mark.parametrize("same", ["Ada", "ADA", "\N{FULLWIDTH LATIN CAPITAL LETTER A}da"])
+@pytest.mark.parametrize(
+    "same",
+    ["Ada", "ADA", "\N{FULLWIDTH LATIN CAPITAL LETTER A}da", "\u0430\u0501\u0430", "\u0251d\u0251"],
+    ids=ascii,
+)
 def test_a_name_that_looks_taken_is_taken(arena: Arena, same: str) -> None:
     accounts.register(arena, name="Ada")
     with pytest.raises(Conflict):
@@ -54,6 +58,22 @@ def test_an_impossible_name_is_refused_by_field(arena: Arena, name: str) -> None
     with pytest.raises(Invalid) as refused:
         accounts.register(arena, name=name)
     assert list(refused.value.errors) == ["name"]
+
+
+@pytest.mark.parametrize("name", ["a\u0434a", "\u03b1da", "ada\u05d0"], ids=ascii)
+def test_a_name_is_of_one_alphabet(arena: Arena, name: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        accounts.register(arena, name=name)
+    assert "mixes the letters of" in refused.value.errors["name"][0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["\u0410\u0434\u0430 2", "\u6771\u4eac\u306e\u30cf\u30c8", "\u05d0\u05d3\u05d4", "zo\u00eb_9"],
+    ids=ascii,
+)
+def test_every_alphabet_makes_names(arena: Arena, name: str) -> None:
+    assert accounts.register(arena, name=name)[0].name == name
 
 
 @pytest.mark.parametrize("name", ["house", "Admin"])

@@ -208,6 +208,9 @@ def test_a_backup_is_restored_where_there_is_nothing_and_replaces_only_what_it_m
     made = admin(tmp_path / "a", "backup", file)
     assert made.exit_code == 0, made.output
     assert "2 rows" in made.output, "an account and its token"
+    twice = admin(tmp_path / "a", "backup", file)
+    assert (twice.exit_code, "--replace" in twice.output) == (1, True)
+    assert admin(tmp_path / "a", "backup", file, "--replace").exit_code == 0
     assert "2 rows" in admin(tmp_path / "b", "restore", file).output
     assert "Ada" in admin(tmp_path / "b", "accounts", "list").output
     again = admin(tmp_path / "b", "restore", file)

@@ -293,6 +293,20 @@ def test_not_even_its_name_is_told_to_others_who_try_to_change_a_draft(
             act(arena, bob, made.id)
 
 
+def test_a_deadline_lies_ahead_and_may_pass_without_hindering_a_change(
+    arena: Arena, author: Account, ready_bots: Ready, clock: Any
+) -> None:
+    wanted = {"start_at": "manual", "entry": {"open": True, "deadline": clock.now}}
+    ids = ready_bots(2)
+    with pytest.raises(Invalid) as refused:
+        tournaments.create(arena, author, spec(ids, **wanted))
+    assert refused.value.errors == {"entry.deadline": ["is over already; must be a later time"]}
+    later = {"open": True, "deadline": clock.now + timedelta(hours=1)}
+    made = tournaments.create(arena, author, spec(ids, **wanted | {"entry": later}))
+    clock.turn(7200)
+    assert tournaments.edit(arena, author, made.id, {"name": "Late"}).name == "Late"
+
+
 def test_a_change_takes_out_nobody_who_entered_meanwhile(
     arena: Arena, author: Account, ready_bots: Ready, bob: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,9 +314,9 @@ def test_a_change_takes_out_nobody_who_entered_meanwhile(
     made = tournaments.create(arena, author, spec(ids, start_at="manual", entry={"open": True}))
     real = tournaments.spec.read
 
-    def meanwhile(*told: Any) -> Any:
+    def meanwhile(*told: Any, **known: Any) -> Any:
         entries.enter(arena, bob, made.id, bobs)
-        return real(*told)
+        return real(*told, **known)
 
     with monkeypatch.context() as patch:
         patch.setattr(tournaments.spec, "read", meanwhile)
