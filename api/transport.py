@@ -31,7 +31,12 @@ class Answer:
 
 
 class Transport:
-    """One server, and the token calls are made with. Every call is a connection of its own."""
+    """One server, and the token calls are made with. Every call is a connection of its own.
+
+    `prefix` stands before every path.
+    """
+
+    prefix = PREFIX
 
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0) -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
@@ -131,7 +136,7 @@ class Transport:
         content: bytes | None = None,
     ) -> http.client.HTTPResponse:
         signed = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        target = self._parts.path.rstrip("/") + PREFIX + path
+        target = self._parts.path.rstrip("/") + self.prefix + path
         connection.request(method, target, content, {"Accept": "*/*", **signed, **headers})
         return connection.getresponse()
 

@@ -1,0 +1,53 @@
+"""What Locust runs for `loadtests.load`: the users, the shape, and the figures it leaves in a file."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from locust import LoadTestShape, events
+from locust.env import Environment
+
+from loadtests.shapes import SHAPES
+from loadtests.users import Author, Organiser, Spectator
+
+__all__ = ["Author", "Organiser", "Spectator", "Told"]
+SHAPE = SHAPES[os.environ.get("RAGE_LOAD_SHAPE", "steady")]
+OUT = os.environ.get("RAGE_LOAD_OUT")
+
+
+class Told(LoadTestShape):
+    """The shape, as data has it; what was counted while warming up is forgotten."""
+
+    warm = False
+
+    def tick(self) -> tuple[int, float] | None:
+        """How many there should be now."""
+        now = self.get_run_time()
+        if not self.warm and now >= SHAPE.warm_up.seconds and self.runner is not None:
+            self.warm = True
+            self.runner.stats.reset_all()
+        stage = SHAPE.at(now)
+        return None if stage is None else (stage.users, stage.rate)
+
+
+@events.quitting.add_listener
+def _leave_figures(environment: Environment, **_: Any) -> None:
+    if OUT is None:
+        return
+    stats = environment.stats
+    lines = [_line(entry) for entry in stats.entries.values()]
+    failed = stats.errors.values()
+    errors = [f"{each.method} {each.name}: {each.error} ({each.occurrences} times)" for each in failed]
+    Path(OUT).write_text(json.dumps({"lines": lines, "errors": errors}))
+
+
+def _line(entry: Any) -> dict[str, Any]:
+    """One kind of request: how many, how many failed, and how often each time in ms was taken."""
+    return {
+        "method": entry.method,
+        "name": entry.name,
+        "requests": entry.num_requests,
+        "failures": entry.num_failures,
+        "times": {str(time): count for time, count in entry.response_times.items()},
+    }
