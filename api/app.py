@@ -2,7 +2,7 @@
 
 import os
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any
 
@@ -33,7 +33,7 @@ from api.headers import SHARED
 from api.kept import Kept
 from api.lean import Lean
 from api.squeezed import squeezed
-from service import log
+from service import log, traces
 from service.rates import Rates
 from service.settings import Settings
 from service.work import HASTY, Arena
@@ -53,6 +53,7 @@ def create_app(settings: Settings | None = None, arena: Arena | None = None) -> 
     if settings is None and arena is None:
         settings = Settings.from_environment(os.environ)
         log.setup(settings.log_level)
+        traces.setup("api")
     if arena is None:
         assert settings is not None
         arena = Arena.open(settings, patience=HASTY)
@@ -94,6 +95,9 @@ def _begin() -> None:
     g.began = time.perf_counter()
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request=g.request_id)
+    g.traced = ExitStack()
+    route = f"{request.method} {request.url_rule or 'no such path'}"
+    g.span = g.traced.enter_context(traces.span(route, request.headers.items(), request=g.request_id))
     if refusal := request.environ.get(REFUSAL):
         raise refusal
     if request.mimetype != "multipart/form-data":
@@ -137,3 +141,6 @@ def _note(answer: Response) -> None:
     figures.note(method, endpoint, answer.status_code, seconds)
     facts: dict[str, Any] = {"method": request.method, "path": request.path, "status": answer.status_code}
     logger.info("request", **facts, endpoint=endpoint, ms=round(1000 * seconds, 1))
+    if g.span is not None:
+        g.span.set_attribute("http.response.status_code", answer.status_code)
+    g.traced.close()

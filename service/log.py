@@ -6,10 +6,21 @@ from collections.abc import Sequence
 from typing import TextIO
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from service import traces
+
+
+def _traced(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """With the trace it belongs to, if one is taken."""
+    if found := traces.current():
+        event["trace"] = found
+    return event
+
 
 COMMON: Sequence[Processor] = (
     structlog.contextvars.merge_contextvars,
+    _traced,
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,
     structlog.stdlib.PositionalArgumentsFormatter(),

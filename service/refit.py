@@ -19,7 +19,7 @@ import numpy as np
 import structlog
 from sqlalchemy import Connection, Row, and_, delete, exists, insert, or_, select, update
 
-from service import counts, results
+from service import counts, results, traces
 from service.counts import Counted
 from service.estimate import Estimate, Rated
 from service.rating_classic import Memory
@@ -105,7 +105,8 @@ def refit(arena: Arena, rules_key: str, players: int) -> bool:
     if asked is None:
         return False
     try:
-        with arena.read(steady=True) as db:
+        pool_of: dict[str, str | int] = {"rules": rules_key, "players": players}
+        with traces.span("refit", **pool_of), arena.read(steady=True) as db:
             found = list(_fits(db, rules_key, players))
     except BaseException:
         with arena.work() as work:

@@ -11,7 +11,7 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from engine.rules import RuleSet
-from service import leases, trials
+from service import leases, traces, trials
 from service.errors import Unavailable
 from service.leases import ALONE, Assignment
 from service.limits import Limits
@@ -36,17 +36,21 @@ LONGEST_CHECK = 600.0  # seconds a check's lease is renewed at most
 
 def play_for_a_while(shop: Workshop) -> None:
     """Play match after match until the time for one job is over; the last one sends the next job."""
-    with stopping.working():
+    with stopping.working(), traces.span("play", worker=shop.name):
         if stopping.asked() or not _fit(shop):
             return
         until = time.monotonic() + shop.arena.settings.chunk_ms / 1000
-        held = leases.claim(shop.arena, shop.name)
+        with traces.span("claim"):
+            held = leases.claim(shop.arena, shop.name)
         while held is not None:
-            with bound_contextvars(match=held.match_id, attempt=held.attempt, worker=shop.name):
+            ids: dict[str, str | int] = {"match": held.match_id, "attempt": held.attempt}
+            with bound_contextvars(**ids, worker=shop.name), traces.span("match", **ids):
                 played = _play(shop, held)
             if played is None:
                 return
-            held = _give_in(shop, held, played, more=time.monotonic() < until and not stopping.asked())
+            more = time.monotonic() < until and not stopping.asked()
+            with traces.span("give in", match=held.match_id):
+                held = _give_in(shop, held, played, more=more)
 
 
 def check(shop: Workshop, version_id: str) -> None:
@@ -57,7 +61,8 @@ def check(shop: Workshop, version_id: str) -> None:
         trial = trials.claim(shop.arena, version_id, shop.name)
         if trial is None:
             return
-        with bound_contextvars(version=trial.version_id, worker=shop.name):
+        ids = {"version": trial.version_id, "worker": shop.name}
+        with bound_contextvars(**ids), traces.span("check", **ids):
             verdict = _try(shop, trial)
         if verdict is not None:
             _persist(

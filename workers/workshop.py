@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 
-from service import bots, desk, leases, presence, trials
+from service import bots, desk, leases, presence, traces, trials
 from service.errors import ServiceError
 from service.settings import Settings
 from service.work import Arena
@@ -131,6 +131,7 @@ def here() -> Workshop:
     global _open
     if _open is None:
         _open = Workshop(Settings.from_environment(os.environ), 0)
+        traces.setup("desk")
     return _open
 
 
@@ -139,6 +140,7 @@ def open_for_matches(settings: Settings, number: int) -> None:
     global _open
     _open = Workshop(settings, number)
     _open.open()
+    traces.setup("players")
 
 
 def leave_desk() -> None:
@@ -148,9 +150,11 @@ def leave_desk() -> None:
             desk.stop(_open.arena)
         except ServiceError as error:
             log.warning("desk_not_left", error=str(error))
+        traces.stop()
 
 
 def close() -> None:
     """Called when a child ends in good order."""
     if _open is not None:
         _open.close()
+    traces.stop()

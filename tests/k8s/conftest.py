@@ -16,7 +16,10 @@ ROOT = Path(__file__).parents[2]
 K8S = ROOT / "k8s"
 OVERLAYS = ("local", "prod")
 EVERYTHING = "every component"
-COMPONENTS = ("components/keda", "components/gvisor", "components/user-namespaces", "observability")
+COMPONENTS = (
+    *(f"components/{name}" for name in ("keda", "gvisor", "tracing", "user-namespaces")),
+    "observability",
+)
 Manifest = Mapping[str, Any]
 
 

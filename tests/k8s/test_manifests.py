@@ -11,6 +11,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+from opentelemetry.sdk import environment_variables
 
 from api.app import create_app
 from service.admin import main
@@ -22,6 +23,7 @@ from .conftest import K8S, ROOT, Manifest, Pod, dockerfile_environment, of_kind,
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 KNOWN = {variable(each) for each in fields(Settings)}
+STANDARD = {name for name in vars(environment_variables) if name.startswith("OTEL_")}
 FOREIGN = {  # kinds of operators, which no schema is at hand for: what their specs may say
     "ScaledObject": {"scaleTargetRef", "minReplicaCount", "maxReplicaCount", "pollingInterval",
                      "cooldownPeriod", "triggers"},
@@ -148,7 +150,7 @@ def test_every_variable_is_a_setting_and_every_value_can_be_read(manifests: list
         for name, each in of_kind(manifests, "ConfigMap").items()
         if not name.endswith("dashboard")
     )
-    assert set(configured) <= KNOWN
+    assert set(configured) <= KNOWN | STANDARD
     assert Settings.from_environment(dockerfile_environment() | configured).workers == 2
 
 

@@ -18,7 +18,7 @@ from service import __main__ as bootstrap
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "service" / "__main__.py"
-LOCKS = ("k8s/requirements.lock", "k8s/runtime.lock")
+LOCKS = ("k8s/requirements.lock", "k8s/runtime.lock", "k8s/image.lock")
 
 
 def bare_python() -> str:
@@ -203,7 +203,12 @@ def wanted(*extras: str) -> list[Requirement]:
 
 
 @pytest.mark.parametrize(
-    ("lock", "extras"), [(LOCKS[0], ("postgres", "load", "dev")), (LOCKS[1], ("postgres",))]
+    ("lock", "extras"),
+    [
+        (LOCKS[0], ("postgres", "load", "otel", "dev")),
+        (LOCKS[1], ("postgres",)),
+        (LOCKS[2], ("postgres", "otel")),
+    ],
 )
 def test_a_lock_has_every_dependency_in_a_version_the_project_allows(
     lock: str, extras: tuple[str, ...]
@@ -230,9 +235,10 @@ def test_a_lock_has_hashes_for_everything_and_names_no_index(lock: str) -> None:
     assert "index-url" not in text
 
 
-def test_both_locks_agree() -> None:
-    everything, runtime = (
+def test_the_locks_agree() -> None:
+    everything, *parts = (
         {name: {str(each.specifier) for each in found} for name, found in pins(lock).items()}
-        for lock in LOCKS[:2]
+        for lock in LOCKS
     )
-    assert {name: everything.get(name) for name in runtime} == runtime
+    for part in parts:
+        assert {name: everything.get(name) for name in part} == part

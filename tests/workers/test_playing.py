@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 import structlog
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from sqlalchemy import select, update
 
-from service import accounts, bots, incidents, leases, log, reap, schema, tables, tournaments
+from service import accounts, bots, incidents, leases, log, reap, schema, tables, tournaments, traces
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.work import Arena
@@ -65,6 +66,19 @@ def play_one(shop: Workshop) -> tuple[leases.Assignment, Any]:
     played = playing._play(shop, match)
     assert played is not None
     return match, played
+
+
+def test_a_trace_shows_what_a_worker_spends_its_time_on(shop: Workshop) -> None:
+    kept = InMemorySpanExporter()
+    assert traces.setup("players", kept)
+    playing.play_for_a_while(shop)
+    traces.stop()
+    *within, whole = kept.get_finished_spans()
+    assert [each.name for each in within][:3] == ["claim", "match", "give in"]
+    assert {each.parent.span_id for each in within if each.parent} == {whole.context.span_id}
+    assert whole.attributes == {"rage.worker": shop.name}
+    match = within[1].attributes
+    assert match is not None and str(match["rage.match"]).endswith("-0") and match["rage.attempt"] == 1
 
 
 def test_a_result_waits_for_the_database_and_is_given_in(shop: Workshop) -> None:
