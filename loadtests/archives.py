@@ -1,16 +1,24 @@
-"""Hostile archives: each must be refused before anything of it is unpacked, with the entry's name."""
+"""Hostile archives: each must be refused before anything of it is unpacked, with the entry's name.
+
+`python -m loadtests.archives` uploads each over the API, and prints the answers.
+"""
 
 import io
 import stat
 import struct
+import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
 
 RUN = b'run = ["python", "main.py"]\n'
-CENTRAL, LOCAL = b"PK\x01\x02", b"PK\x03\x04"
+CENTRAL, LOCAL, END = b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06"
 MIB = 1 << 20
 
 
@@ -59,6 +67,26 @@ def _patched(packed: bytes, offset: int, value: bytes) -> bytes:
     """The last entry of the directory with other bytes there."""
     place = packed.rindex(CENTRAL) + offset
     return packed[:place] + value + packed[place + len(value) :]
+
+
+def _ended(packed: bytes, offset: int, value: bytes) -> bytes:
+    """The archive's end with other bytes there."""
+    place = packed.rindex(END) + offset
+    return packed[:place] + value + packed[place + len(value) :]
+
+
+def _huge() -> bytes:
+    """An entry that says, in 64 bits, that it unpacks to a tebibyte."""
+    made = entry("huge.bin")
+    made.extra = struct.pack("<HHQQ", 1, 16, 1 << 40, 1 << 40)
+    packed = pack((made, b"x"), method=zipfile.ZIP_STORED)
+    return _patched(packed, 20, b"\xff" * 8)
+
+
+def _renamed(name: bytes) -> bytes:
+    """An entry of that name, whatever Python's own writer makes of it."""
+    packed = pack(("#" * len(name), b"x"))
+    return packed.replace(b"#" * len(name), name)
 
 
 def _overlapping() -> bytes:
@@ -110,7 +138,7 @@ HOSTILE = [
                 stat.S_IFDIR | 0o755,
                 "folder: says it is a file and a folder",
             ),
-            ("same name twice", "main.py", 0, "main.py: twice"),
+            ("same name twice", "main.py", 0, "main.py: is there twice"),
             ("same name but for case", "Main.py", 0, "Main.py: differs from main.py only by case"),
             ("file as a folder, by case", "MAIN.PY/x", 0, "a file and a folder at once"),
             ("file as a folder", "main.py/x", 0, "main.py: a file and a folder at once"),
@@ -119,7 +147,11 @@ HOSTILE = [
     Archive(
         "same name but for accents", lambda: pack(("é.txt", b"1"), ("e\u0301.txt", b"2")), "only by case"
     ),
+    Archive("NUL in a name", lambda: _renamed(b"a.py\0.txt"), "a.py?.txt: control characters"),
+    Archive("line end in a name", lambda: _renamed(b"a\n.py"), "a?.py: control characters"),
+    Archive("share of a network", lambda: _renamed(b"//host/x.py"), "//host/x.py: not a plain"),
     Archive("too many files", lambda: pack(*((f"{n}.txt", b"") for n in range(1_999))), "2,001 entries"),
+    Archive("10,000 empty files", lambda: pack(*((f"{n}", b"") for n in range(9_998))), "10,000 entries"),
     Archive("bomb", lambda: pack(("bomb.bin", bytes(50 * MIB))), "bomb.bin: "),
     Archive("bomb in parts", _bomb_of_bombs, "unpacked in all"),
     Archive(
@@ -127,7 +159,22 @@ HOSTILE = [
         lambda: _patched(pack(("bomb.bin", bytes(MIB))), 24, struct.pack("<I", 10)),
         "bomb.bin: broken",
     ),
+    Archive(
+        "size that lies the other way",
+        lambda: _patched(pack(("small.bin", b"x" * 9)), 24, struct.pack("<I", 10_000)),
+        "small.bin: 9 bytes instead of 10000",
+    ),
+    Archive("tebibyte in 64 bits", _huge, "huge.bin: 1,099,511,627,"),
     Archive("wrong checksum", _wrong_sum, "data.bin: broken: Bad CRC-32"),
+    Archive("cut in two", lambda: pack(("data.bin", bytes(9_999)))[:200], "not a readable zip"),
+    Archive("something before it", lambda: b"MZ\x90\0" + pack(), "4 bytes stand before"),
+    Archive("something after it", lambda: pack() + b"<?php ?>", "8 bytes stand after"),
+    Archive("an archive after it", lambda: pack() + pack(("other.py", b"x")), "bytes stand before"),
+    Archive("part of several disks", lambda: _ended(pack(), 4, b"\1\0\1\0"), "lies in several files"),
+    Archive(
+        "fewer entries than listed", lambda: _ended(pack(), 8, b"\1\0\1\0"), "its end tells of 1 entries"
+    ),
+    Archive("no entries", lambda: END + bytes(18), "needs at its top a bot.toml"),
     Archive("cut off", lambda: pack(("data.bin", bytes(9_999)))[:-30], "not a readable zip"),
     Archive("encrypted", lambda: _patched(pack(("secret.bin", b"x")), 8, b"\x01"), "secret.bin: encrypted"),
     *(
@@ -141,6 +188,35 @@ HOSTILE = [
     Archive(
         "script out of the archive", partial(pack, toml=b'run = ["python", "../x.py"]'), "not in the archive"
     ),
-    Archive("nested without end", partial(pack, toml=b"a=" + b"[" * 2000), "bot.toml: "),
+    Archive("nested without end", partial(pack, toml=b"a=" + b"[" * 2000), "bot.toml: nested too deeply"),
     Archive("endless bot.toml", partial(pack, toml=b"a=[" + b"1," * 5000 + b"]"), "at most 4 KiB"),
 ]
+
+
+def main() -> None:
+    """Upload each; ends with status 1 if one was let in."""
+    import tempfile
+    from pathlib import Path
+
+    from loadtests.fuzz import quiet
+    from loadtests.fuzz_world import furnished
+
+    quiet()
+    with tempfile.TemporaryDirectory(prefix="rage-archives-") as folder, furnished(Path(folder)) as there:
+        told = [(each.name, *answer(there.app, there.tokens["author"], each)) for each in HOSTILE]
+    wide = max(len(name) for name, _, _ in told)
+    for name, status, said in told:
+        print(f"{name:{wide}}  {status}  {said}")
+    sys.exit(any(status != 422 for _, status, _ in told))
+
+
+def answer(app: "Flask", token: str, archive: Archive) -> tuple[int, str]:
+    """What the API says of it: the status, and why."""
+    form = {"name": "hostile", "code": (io.BytesIO(archive.content()), "bot.zip")}
+    told = app.test_client().post("/api/v1/bots", data=form, headers={"Authorization": f"Bearer {token}"})
+    said = told.get_json(force=True)
+    return told.status_code, " ".join(said.get("errors", {}).get("code", [said.get("detail", "")]))
+
+
+if __name__ == "__main__":
+    main()

@@ -23,6 +23,10 @@ WORDS = 32
 TOML_BYTES = 4 << 10  # a longer one would take long to read
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 ENCRYPTED = 0x1 | 0x40 | 0x2000
+END, END_BYTES = b"PK\5\6", 22  # of an archive
+END_FIELDS = ((4, 8), (10, 12), (20, 22))  # disks, entries, length of the comment
+ZIP64 = 0xFFFF  # says that the number stands elsewhere
+SUCH = "; it goes down from the archive's top, as lib/cards.py does"
 RUN = "bot.toml"
 SOURCE = "bot.py"
 PYTHON_BOT = b"""run = ["python", "-S", "-c", "from engine.bot import main; main()", "/bot/bot.py"]\n"""
@@ -66,12 +70,13 @@ def entries(content: bytes) -> list[Entry]:
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _check_frame(content, archive.infolist())
             listed = _listed(archive)
             found = [Entry(entry.filename, _read(archive, entry)) for entry in listed if not entry.is_dir()]
     except Invalid:
         raise
     except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, OSError, zlib.error) as error:
-        raise _refusal(f"not a readable zip archive: {error}") from error
+        raise _refusal(f"not a readable zip archive: {error}; pack it again") from error
     paths = {entry.path for entry in found}
     if RUN not in paths and SOURCE in paths:
         found.append(Entry(RUN, PYTHON_BOT))
@@ -84,7 +89,9 @@ def run_command(text: bytes, interpreters: Collection[str] | None = ()) -> tuple
         raise _refusal(f"bot.toml: at most {TOML_BYTES >> 10} KiB")
     try:
         run = tomllib.loads(text.decode()).get("run")
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except RecursionError:
+        raise _refusal("bot.toml: nested too deeply; it needs no more than run") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise _refusal(f"bot.toml: {error}") from error
     if not isinstance(run, list) or not run or not all(isinstance(word, str) and word for word in run):
         raise _refusal('bot.toml: needs run = ["python", "main.py"] or run = ["./mybot"]')
@@ -138,6 +145,20 @@ def _script(run: tuple[str, ...]) -> str:
     return word if word.endswith(".py") or (run[0] not in OURS and "." in word and word[0] != "-") else ""
 
 
+def _check_frame(content: bytes, listed: list[zipfile.ZipInfo]) -> None:
+    """One archive in one piece from the file's first byte to its last: no reader finds another in it."""
+    end = content.rindex(END)
+    disks, entries, comment = (int.from_bytes(content[end + a : end + b], "little") for a, b in END_FIELDS)
+    if disks:
+        raise _refusal("a part of an archive that lies in several files; pack it into one")
+    if entries not in (len(listed), ZIP64):
+        raise _refusal(f"its end tells of {entries:,} entries, its list has {len(listed):,}; pack it again")
+    if before := min((entry.header_offset for entry in listed), default=0):
+        raise _refusal(f"{before:,} bytes stand before the archive's first entry; send the archive alone")
+    if after := len(content) - (end + END_BYTES + comment):
+        raise _refusal(f"{after:,} bytes stand after the archive's end; send the archive alone")
+
+
 def _listed(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     listed = archive.infolist()
     if len(listed) > FILES:
@@ -162,26 +183,26 @@ def _reason(entry: zipfile.ZipInfo) -> str | None:
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         return "a link or device; only plain files and folders are allowed"
     if entry.is_dir() != (kind == stat.S_IFDIR) and kind:
-        return "says it is a file and a folder at once"
+        return "says it is a file and a folder at once; it must be one"
     if entry.flag_bits & ENCRYPTED:
-        return "encrypted"
+        return "encrypted; pack it without a password"
     if entry.compress_type not in METHODS:
-        return "packed by a method other than stored or deflated"
+        return "packed by a method other than stored or deflated; pack it with one of these"
     return _path_reason(entry.orig_filename)
 
 
 def _path_reason(name: str) -> str | None:
     parts = name.removesuffix("/").split("/")
     if not name or name.startswith("/") or "\\" in name or ":" in name:
-        return "not a plain relative path with forward slashes"
+        return f"not a plain relative path with forward slashes{SUCH}"
     if any(part in ("", ".", "..") for part in parts):
-        return "not a plain relative path"
+        return f"not a plain relative path{SUCH}"
     if any(not sign.isprintable() for sign in name):
-        return "control characters in the name"
+        return "control characters in the name; use those that can be seen"
     if len(name.encode(errors="replace")) > PATH_BYTES or any(
         len(part.encode(errors="replace")) > NAME_BYTES for part in parts
     ):
-        return "name too long"
+        return f"name too long; at most {NAME_BYTES} bytes a part and {PATH_BYTES} in all"
     return None
 
 
@@ -194,14 +215,15 @@ def _check_names(listed: list[zipfile.ZipInfo]) -> None:
         if (other := seen.setdefault(_folded(name), name)) != name or (
             entry.is_dir() is False and name in files
         ):
-            why = "twice" if other == name else f"differs from {_shown(other)} only by case"
-            raise _refusal(f"{_shown(name)}: {why}")
+            same = other == name
+            why = "is there twice; give each once" if same else f"differs from {_shown(other)} only by case"
+            raise _refusal(f"{_shown(name)}: {why}{'' if same else ' or accents; rename one'}")
         if not entry.is_dir():
             files.add(name)
     folded_files = {_folded(name) for name in files}
     for folder in _folders(listed):
         if _folded(folder) in folded_files:
-            raise _refusal(f"{_shown(folder)}: a file and a folder at once")
+            raise _refusal(f"{_shown(folder)}: a file and a folder at once; rename one")
 
 
 def _folders(listed: list[zipfile.ZipInfo]) -> Iterator[str]:
@@ -222,7 +244,7 @@ def _check_overlaps(listed: list[zipfile.ZipInfo]) -> None:
     end = -1
     for entry in sorted(listed, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
-            raise _refusal(f"{_shown(entry.filename)}: shares its bytes with another entry")
+            raise _refusal(f"{_shown(entry.filename)}: shares its bytes with another entry; pack it again")
         end = entry.header_offset + 30 + entry.compress_size
 
 
@@ -230,9 +252,11 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     try:
         content = archive.read(entry)
     except (zipfile.BadZipFile, EOFError, RuntimeError, NotImplementedError, zlib.error) as error:
-        raise _refusal(f"{_shown(entry.filename)}: broken: {error}") from error
+        raise _refusal(f"{_shown(entry.filename)}: broken: {error}; pack it again") from error
     if len(content) != entry.file_size:
-        raise _refusal(f"{_shown(entry.filename)}: {len(content)} bytes instead of {entry.file_size}")
+        raise _refusal(
+            f"{_shown(entry.filename)}: {len(content)} bytes instead of {entry.file_size}; pack it again"
+        )
     return content
 
 

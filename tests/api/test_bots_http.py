@@ -5,8 +5,10 @@ import zipfile
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
+from loadtests import archives
 from service import accounts
 from service.accounts import Role
 from service.limits import Limits
@@ -21,6 +23,14 @@ def archive(**files: bytes) -> bytes:
         for name, content in files.items():
             packed.writestr(name, content)
     return out.getvalue()
+
+
+def test_the_api_names_what_is_wrong_with_each_hostile_archive(app: Flask, ada: Any) -> None:
+    """Nothing is kept of any; `python -m loadtests.archives` prints the answers."""
+    answers = {each.name: archives.answer(app, ada.token, each) for each in archives.HOSTILE}
+    assert {name for name, (status, _) in answers.items() if status != 422} == set()
+    assert [each.name for each in archives.HOSTILE if each.reason not in answers[each.name][1]] == []
+    assert ada.get("/bots").get_json()["items"] == []
 
 
 def test_a_new_bot_has_version_1_and_is_being_checked(ada: Any) -> None:

@@ -27,6 +27,10 @@ def test_an_archive_is_a_bot() -> None:
     assert upload.inspect("bot.zip", pack(("data/table.bin", bytes(99)), ("empty/", b""))) == "zip"
 
 
+def test_an_archive_in_an_archive_is_a_file_that_nobody_unpacks() -> None:
+    assert upload.inspect("bot.zip", pack(("inner.zip", pack(("bomb.bin", bytes(40 << 20)))))) == "zip"
+
+
 def test_all_files_of_a_good_archive_come_out() -> None:
     files = {entry.path: entry.content for entry in upload.entries(pack(("a/b.txt", b"hello")))}
     assert files == {"bot.toml": RUN, "main.py": b"print()\n", "a/b.txt": b"hello"}

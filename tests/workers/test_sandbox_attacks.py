@@ -107,4 +107,4 @@ def test_an_operator_can_have_the_table_printed() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "| exit at once | crash: it ended itself | " in done.stdout
     assert "| wrong checksum | data.bin: broken: Bad CRC-32" in done.stdout
-    assert done.stdout.endswith("1 attacks in 5 modes, 39 archives; breaches: 0\n")
+    assert done.stdout.endswith("1 attacks in 5 modes, 52 archives; breaches: 0\n")
