@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flask import Flask
+    from flask.testing import FlaskClient
 
 RUN = b'run = ["python", "main.py"]\n'
 CENTRAL, LOCAL, END = b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06"
@@ -203,17 +203,19 @@ def main() -> None:
 
     quiet()
     with tempfile.TemporaryDirectory(prefix="rage-archives-") as folder, furnished(Path(folder)) as there:
-        told = [(each.name, *answer(there.app, there.tokens["author"], each)) for each in HOSTILE]
+        told = [
+            (each.name, *answer(there.app.test_client(), there.tokens["author"], each)) for each in HOSTILE
+        ]
     wide = max(len(name) for name, _, _ in told)
     for name, status, said in told:
         print(f"{name:{wide}}  {status}  {said}")
     sys.exit(any(status != 422 for _, status, _ in told))
 
 
-def answer(app: "Flask", token: str, archive: Archive) -> tuple[int, str]:
+def answer(http: "FlaskClient", token: str, archive: Archive) -> tuple[int, str]:
     """What the API says of it: the status, and why."""
     form = {"name": "hostile", "code": (io.BytesIO(archive.content()), "bot.zip")}
-    told = app.test_client().post("/api/v1/bots", data=form, headers={"Authorization": f"Bearer {token}"})
+    told = http.post("/api/v1/bots", data=form, headers={"Authorization": f"Bearer {token}"})
     said = told.get_json(force=True)
     return told.status_code, " ".join(said.get("errors", {}).get("code", [said.get("detail", "")]))
 

@@ -5,7 +5,6 @@ import zipfile
 from typing import Any
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
 from loadtests import archives
@@ -25,9 +24,9 @@ def archive(**files: bytes) -> bytes:
     return out.getvalue()
 
 
-def test_the_api_names_what_is_wrong_with_each_hostile_archive(app: Flask, ada: Any) -> None:
+def test_the_api_names_what_is_wrong_with_each_hostile_archive(http: FlaskClient, ada: Any) -> None:
     """Nothing is kept of any; `python -m loadtests.archives` prints the answers."""
-    answers = {each.name: archives.answer(app, ada.token, each) for each in archives.HOSTILE}
+    answers = {each.name: archives.answer(http, ada.token, each) for each in archives.HOSTILE}
     assert {name for name, (status, _) in answers.items() if status != 422} == set()
     assert [each.name for each in archives.HOSTILE if each.reason not in answers[each.name][1]] == []
     assert ada.get("/bots").get_json()["items"] == []
