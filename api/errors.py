@@ -13,6 +13,7 @@ from api.context import arena
 from service.errors import (
     Conflict,
     Forbidden,
+    Gone,
     Invalid,
     NotFound,
     ServiceError,
@@ -30,6 +31,7 @@ STATUSES: Mapping[type[ServiceError], HTTPStatus] = {
     Forbidden: HTTPStatus.FORBIDDEN,
     NotFound: HTTPStatus.NOT_FOUND,
     Conflict: HTTPStatus.CONFLICT,
+    Gone: HTTPStatus.GONE,
     TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     TooMany: HTTPStatus.TOO_MANY_REQUESTS,
     Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,

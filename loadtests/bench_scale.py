@@ -226,18 +226,18 @@ def costs(arenas: Sequence[Arena], acts: Sequence[Callable[[], object]], times: 
         for which, (arena, act) in enumerate(zip(arenas, acts, strict=True)):
             if times == 1 and turn == 0:
                 continue  # what is done once is done cold
-            before, cpu = time.perf_counter(), _cpu(arena)
+            before, used = time.perf_counter(), cpu(arena)
             act()
             wall = time.perf_counter() - before
             if turn:  # the first warms up
                 walls[which].append(1000 * wall)
-                cpus[which].append(1000 * (_cpu(arena) - cpu))
+                cpus[which].append(1000 * (cpu(arena) - used))
     return [
         Cost(statistics.median(wall), statistics.median(cpu)) for wall, cpu in zip(walls, cpus, strict=True)
     ]
 
 
-def _cpu(arena: Arena) -> float:
+def cpu(arena: Arena) -> float:
     """Seconds of CPU this process has used, and the database server's processes for it."""
     used = time.process_time()
     if arena.database.dialect.name == "postgresql":

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -28,7 +29,7 @@ from engine.record import Record
 from engine.rules import PRESETS
 from engine.scoring import counted
 from loadtests.seed import submit
-from service import accounts, bots, counts, names, refit, schema, tables, tally
+from service import accounts, bots, counts, names, progress, refit, schema, tables, tally
 from service.counts import Line
 from service.jobs import InlineQueue
 from service.limits import Limits
@@ -40,7 +41,7 @@ SEATS = 4
 GAMES = 400  # really played
 EACH = 2_000  # matches of a tournament
 LIVE = 2  # tournaments still under way
-AHEAD = 500  # matches of each of those that wait
+AHEAD = 500  # matches of each of those that wait, unless told otherwise
 FAULTY = 0.01  # of the matches
 FORMATS = ("round_robin", "swiss", "round_robin", "gauntlet", "ladder")
 ENTRANTS = 140  # of a tournament
@@ -88,16 +89,17 @@ def main(argv: Sequence[str]) -> None:
     told = read(argv)
     arena = opened(told.database)
     try:
-        show(arena, told.bots, told.matches, told.seed)
+        show(arena, told.bots, told.matches, told.seed, told.waiting)
     finally:
         arena.close()
 
 
-def show(arena: Arena, many: int, matches: int, seed: int = 1) -> None:
+def show(arena: Arena, many: int, matches: int, seed: int = 1, waiting: int = AHEAD) -> None:
     """`fill` with a bar."""
     with Progress() as shown:
         task = shown.add_task(f"{matches:,} matches", total=matches)
-        fill(arena, many, matches, seed, lambda done: shown.update(task, completed=done))
+        tell = partial(shown.update, task)
+        fill(arena, many, matches, seed, waiting, lambda done: tell(completed=done))
 
 
 def dice(seed: int) -> random.Random:
@@ -111,12 +113,20 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--database", required=True, help="as RAGE_DATABASE_URL; it must be empty")
     parser.add_argument("--bots", type=int, default=500)
     parser.add_argument("--matches", type=int, default=10_000)
+    parser.add_argument("--waiting", type=int, default=AHEAD, help="in each tournament under way")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(argv)
 
 
 def opened(url: str) -> Arena:
     """The database at the newest schema, without quotas; its data directory is a temporary one."""
+    arena = joined(url)
+    schema.migrate(arena.settings)
+    return arena
+
+
+def joined(url: str) -> Arena:
+    """The same, of a database that is at the newest schema already."""
     environment = {"RAGE_DATA_DIR": tempfile.gettempdir(), "RAGE_DATABASE_URL": url}
     settings = replace(
         Settings.from_environment(environment),
@@ -124,24 +134,31 @@ def opened(url: str) -> Arena:
         max_bots=1_000_000,
         queued_matches=100_000_000,
     )
-    schema.migrate(settings)
     return Arena.open(settings, InlineQueue())
 
 
-def fill(arena: Arena, many: int, matches: int, seed: int = 1, tell: Tell = lambda done: None) -> None:
+def fill(
+    arena: Arena,
+    many: int,
+    matches: int,
+    seed: int = 1,
+    waiting: int = AHEAD,
+    tell: Tell = lambda done: None,
+) -> None:
     """So many bots and at least so many matches that are done; `tell` is told how many are."""
     thrown, throw = dice(seed), np.random.default_rng(seed)
     bots.ensure_house(arena)
     versions = [f"{bot_id}:1" for bot_id in submit(arena, many)]
     owner, _ = accounts.register(arena, name=f"organiser {seed}")
     games, done = [play(thrown) for _ in range(GAMES)], 0
-    for cup in cups(versions, matches, throw):
+    for cup in cups(versions, matches, waiting, throw):
         with arena.work() as work:
             write(work.db, cup, owner.id, games, throw)
         done += cup.done
         tell(done)
     with arena.work() as work:
         counts.open_pool(work, RULES.key(), SEATS)
+        progress.put_faults(work.db, progress.recounted_faults(work.db))
     analyse(arena)
     refit.refit(arena, RULES.key(), SEATS)
 
@@ -164,7 +181,7 @@ def play(thrown: random.Random) -> Game:
     return Game(Record.of(game).pack(), *played, decisions=moves)
 
 
-def cups(versions: Sequence[str], matches: int, throw: np.random.Generator) -> Iterator[Cup]:
+def cups(versions: Sequence[str], matches: int, waiting: int, throw: np.random.Generator) -> Iterator[Cup]:
     """The tournaments, the first begun a year ago; the last ones are under way."""
     many = max(LIVE + 1, -(-matches // EACH))
     first = (datetime.now(UTC) - timedelta(days=365) - EPOCH) // MICROSECOND
@@ -174,7 +191,7 @@ def cups(versions: Sequence[str], matches: int, throw: np.random.Generator) -> I
         size = min(ENTRANTS, len(versions))
         chosen = [versions[(number * STEP + i) % len(versions)] for i in throw.permutation(size)]
         done = EACH // SEATS * SEATS
-        groups = (done + (AHEAD if live else 0)) // SEATS
+        groups = (done + (waiting if live else 0)) // SEATS
         order = gauntlet(size, groups, throw) if form == "gauntlet" else lots(size, groups, throw)
         began = first + number * step
         yield Cup(number, names.new_id("t"), form, tuple(chosen), order, done, began, live)
@@ -205,6 +222,9 @@ def write(db: Connection, cup: Cup, owner: str, games: Sequence[Game], throw: np
     )
     pour(db, tables.fault, (fault_row(cup, int(n)) for n in np.flatnonzero(faulty)))
     pour(db, tables.counted, [counted_row(cup, line) for line in lines(cup, games, chosen)])
+    decisions = sum(games[each].decisions for each in chosen[: cup.done])
+    told = {"done": cup.done, "faults": int(faulty.sum()), "decisions": decisions, "ended": cup.done}
+    progress.put(db, cup.id, progress.Done(**told))
 
 
 def pour(db: Connection, table: Table, rows: "Iterator[dict[str, Any]] | list[dict[str, Any]]") -> None:

@@ -1,17 +1,32 @@
 """`rage-admin`: what an operator does by hand. A command is one verb of the service, or a look at it."""
 
+import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import accounts, archive, bots, checks, doctor, health, log, presence, programs, schema, trials
+from service import (
+    accounts,
+    archive,
+    bots,
+    checks,
+    doctor,
+    health,
+    log,
+    presence,
+    programs,
+    retention,
+    schema,
+    trials,
+)
 from service import rerate as rerating
 from service.accounts import Role
 from service.errors import ServiceError
@@ -157,8 +172,10 @@ def backup(file: Path, keep: int | None, replace: bool) -> None:
     if file.exists() and not replace:
         raise click.ClickException(f"{file} is there already; take another name, or --replace it.")
     with _arena() as arena, _bar("Backing up") as at:
-        made = archive.backup(arena, file, at)
+        made, where = archive.backup(arena, file, at), arena.settings.records
     click.echo(f"{file}: {made.rows:,} rows, {file.stat().st_size:,} bytes")
+    if moved := made.tables.get("record_file"):
+        click.echo(f"Records of {moved:,} tournaments are in files of their own; back up {where} too.")
     for old in archive.prune(file, keep) if keep else []:
         click.echo(f"{old} deleted")
 
@@ -175,7 +192,65 @@ def restore(file: Path, replace: bool) -> None:
         _must_be_at_rest(arena)
         with _bar("Restoring") as at:
             found = archive.restore(arena, file, replace=replace, on_rows=at)
+        missing = [each.file for each in retention.shelved(arena) if not each.here]
     click.echo(f"{found.rows:,} rows of {found.made_at[:19]} restored.")
+    if missing:
+        click.echo(f"Put files of records where RAGE_RECORDS_DIR says: {', '.join(missing[:5])}"
+                   f"{f' and {len(missing) - 5:,} more' if len(missing) > 5 else ''}")  # fmt: skip
+
+
+@main.group()
+def records() -> None:
+    """Records of finished tournaments in files instead of the database; results and ratings stay.
+
+    RAGE_RECORDS_DAYS moves them by themselves after so many days, into RAGE_RECORDS_DIR, which the API and
+    the desk must both see. Keep these files: a backup of the database knows of them, but does not hold them.
+    """
+
+
+@records.command(name="move")
+@click.argument("tournaments", nargs=-1)
+@click.option("--days", type=click.IntRange(0), help="All that are over for longer, instead of some by id.")
+def move_records(tournaments: tuple[str, ...], days: int | None) -> None:
+    """Move the records of TOURNAMENTS, or of all that are over for so many --days, into files."""
+    if bool(tournaments) == (days is not None):
+        raise click.UsageError("Name tournaments, or say how many --days they are over.")
+    with _arena() as arena:
+        listed = tournaments or tuple(retention.due(arena, days))
+        for each in listed:
+            with _bar(f"Moving {each}") as at:
+                path = retention.move(arena, each, at)
+            click.echo(f"{path}: {path.stat().st_size:,} bytes")
+    click.echo(f"Tournaments whose records were moved: {len(listed)}")
+
+
+@records.command(name="list")
+@click.option("--check", is_flag=True, help="Read every file to the end; status 1 if one is off.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_records(check: bool, as_json: bool) -> None:
+    """Every tournament whose records are in a file."""
+    with _arena() as arena:
+        moved = retention.shelved(arena)
+        listed = [(each, retention.trouble(arena, each) if check else None) for each in moved]
+    if as_json:
+        told = [{**asdict(each), "trouble": wrong} for each, wrong in listed]
+        click.echo(json.dumps(told, indent=1, default=str))
+    elif not listed:
+        click.echo("All records are in the database.")
+    else:
+        for each, wrong in listed:
+            state = wrong or ("whole" if check else "here" if each.here else "not on this machine")
+            click.echo(f"{each.tournament_id}  {each.moved_at:%Y-%m-%d}  {each.matches:>9,}  {state}")
+    sys.exit(any(wrong for _, wrong in listed))
+
+
+@records.command(name="back")
+@click.argument("tournament")
+def bring_back_records(tournament: str) -> None:
+    """Put the records of TOURNAMENT into the database again. The file stays."""
+    with _arena() as arena, _bar("Bringing back") as at:
+        count = retention.bring_back(arena, tournament, at)
+    click.echo(f"Records brought back: {count:,}")
 
 
 @main.command()
@@ -193,7 +268,7 @@ def rerate(quick: bool, repair: bool) -> None:
             _must_be_at_rest(arena)
         with _bar("Rating") as at:
             found = rerating.rerate(arena, replay=not quick, at=at)
-        for sentence in found.wrong:
+        for sentence in (*found.wrong, *found.away):
             click.echo(sentence)
         click.echo(
             f"{found.matches:,} matches of {found.tournaments:,} tournaments, {found.snapshots:,} newest"

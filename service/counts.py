@@ -54,10 +54,11 @@ class Line:
     sums: bytes
 
 
-def lock(work: Work, tournament_id: str, number: int) -> None:
-    """One at a time finishes matches of a deal, or of the last two neither would see the deal whole.
+def _lock(work: Work, tournament_id: str, number: int) -> None:
+    """One at a time looks whether a deal is whole, or of the last two neither would see the other's match.
 
-    To be called first in a transaction. On SQLite a writer is alone anyway.
+    Each has finished its own match before, and sees all that was committed before it got the lock. On SQLite
+    a writer is alone anyway.
     """
     if work.db.dialect.name == "postgresql":
         key = "hashtextextended(tournament_id || '/' || deal_group, 0)"
@@ -67,6 +68,7 @@ def lock(work: Work, tournament_id: str, number: int) -> None:
 
 def finished(work: Work, tournament_id: str, number: int) -> None:
     """After a match was done: count its deal if it is whole."""
+    _lock(work, tournament_id, number)
     this = {"this": tournament_id}
     group = work.db.scalar(GROUP, {**this, "key": number})
     if not work.db.scalar(IN_DEAL, {**this, "group": group}):

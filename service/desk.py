@@ -1,4 +1,4 @@
-"""What takes long and nobody waits for: ratings fitted anew, tournaments that are over summed up.
+"""What takes long and nobody waits for: ratings fitted, finished tournaments summed up, old records moved.
 
 The process that watches over leases does this too, in a thread beside the watch, which must not wait for it.
 """
@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 import structlog
 
-from service import folds, inquiry, refit, summaries
+from service import folds, inquiry, refit, retention, summaries
 from service.work import Arena
 
 log = structlog.get_logger(__name__)
@@ -24,6 +24,7 @@ def work_off(arena: Arena) -> None:
     refit.settle_running(arena)
     for _ in range(SUMMED_AT_ONCE):
         if sum_up(arena) is None:
+            retention.move_next(arena)
             break
 
 

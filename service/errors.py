@@ -15,6 +15,10 @@ class Conflict(ServiceError):
     """The request makes no sense in the present state of what it names."""
 
 
+class Gone(ServiceError):
+    """It was there and was moved away; the text says where to."""
+
+
 class Unauthorized(ServiceError):
     """No token, or one that is not (or no longer) valid."""
 

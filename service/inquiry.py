@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from engine.record import Record
-from service import fairness, summaries, tournaments
-from service.errors import Conflict
+from service import fairness, retention, summaries, tournaments
+from service.errors import Conflict, Gone
 from service.fairness import LEVEL, Check, Played
 from service.stages import OVER
 from service.tables import match, seat
@@ -48,7 +48,7 @@ def fairness_of(arena: Arena, tournament_id: str, *, named: bool = False) -> Fai
 def worked_out(arena: Arena, tournament_id: str) -> Fairness:
     """The report out of its matches, with workers by name and bots by number."""
     with arena.read() as db:
-        played = _played(db, tournament_id)
+        played = _played(arena, db, tournament_id)
     checks = fairness.report(played, seed=tournament_id.encode())
     groups = len({each.group for each in played})
     alarm = any(check.alarm for check in checks)
@@ -60,9 +60,9 @@ def _read(kept: dict[str, Any]) -> Fairness:
     return Fairness(**{**kept, "checks": checks})
 
 
-def _played(db: Connection, tournament_id: str) -> list[Played]:
+def _played(arena: Arena, db: Connection, tournament_id: str) -> list[Played]:
     whole = _whole_groups(db, tournament_id)
-    sampled = _dealers(db, tournament_id, whole)
+    sampled = _dealers(arena, db, tournament_id, whole)
     numbers = {number for group in whole for number in group}
     same = (seat.c.tournament_id == match.c.tournament_id) & (seat.c.number == match.c.number)
     columns = (match.c.number, match.c.deal_group, match.c.faults, match.c.lease_worker)
@@ -104,7 +104,7 @@ def _whole_groups(db: Connection, tournament_id: str) -> list[list[int]]:
 
 
 def _dealers(
-    db: Connection, tournament_id: str, whole: Sequence[Sequence[int]]
+    arena: Arena, db: Connection, tournament_id: str, whole: Sequence[Sequence[int]]
 ) -> dict[int, tuple[float, ...]]:
     """Points by place after the dealer, of some whole groups from the whole length of the tournament."""
     step = max(1, -(-sum(map(len, whole)) // MOST_REPLAYED))
@@ -112,7 +112,16 @@ def _dealers(
     query = select(match.c.number, match.c.record).where(
         match.c.tournament_id == tournament_id, match.c.number.in_(numbers)
     )
-    return {row.number: by_dealer(Record.unpack(row.record)) for row in db.execute(query)}
+    found = {row.number: row.record or _moved(arena, tournament_id, row.number) for row in db.execute(query)}
+    return {number: by_dealer(Record.unpack(packed)) for number, packed in found.items() if packed}
+
+
+def _moved(arena: Arena, tournament_id: str, number: int) -> bytes | None:
+    """A record that is not in the database; without it there are fewer deals to look at."""
+    try:
+        return retention.find(arena, tournament_id, number)
+    except Gone:
+        return None
 
 
 def by_dealer(record: Record) -> tuple[float, ...]:

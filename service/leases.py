@@ -129,7 +129,6 @@ def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> t
     Returns whether the result was taken (not so when the lease was lost) and the next match.
     """
     with arena.work() as work:
-        counts.lock(work, sheet.tournament_id, sheet.number)
         taken = _finish(work, sheet)
         if not taken:
             text = f"attempt {sheet.attempt}"
@@ -138,6 +137,8 @@ def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> t
         following = _claim(work, worker, _lease(arena)) if more and not last else None
         if not more and _anything(work):
             work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
+        if taken:  # last, because others of the deal wait from here on to the commit
+            counts.finished(work, sheet.tournament_id, sheet.number)
     if last:  # planning what comes next may take longer than a lease that nobody renews
         _gone_on(arena, sheet.tournament_id)
         following = claim(arena, worker) if more else None
@@ -308,7 +309,6 @@ def _finish(work: Work, sheet: Sheet) -> bool:
         work.steps.note_faults(sheet.number, [each["kind"] for each in sheet.faults])
     told = {name: sheet.match[name] for name in ("faults", "decisions")}
     work.steps.note(sheet.tournament_id, sheet.number, done=1, ended=1, **told)
-    counts.finished(work, sheet.tournament_id, sheet.number)
     return True
 
 

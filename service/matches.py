@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, select, tuple_
 
 from engine.record import Record
-from service import luck, paging, tournaments
+from service import luck, paging, retention, tournaments
 from service.accounts import Account
-from service.errors import Conflict, NotFound
+from service.errors import Conflict, Gone, NotFound
 from service.paging import Micros, Page
 from service.schedule import bot_seed
 from service.tables import bot, fault, seat, version
@@ -158,12 +158,12 @@ def record(arena: Arena, match_id: str) -> dict[str, Any]:
     """
     with arena.read() as db:
         row = _find(db, match_id)
-        if row.record is None:
+        if row.status != "done":
             raise Conflict(f"match {match_id} is {SHOWN[row.status]}; its record comes when it is done")
         seats = _seats(db, row.tournament_id, [row])[row.number]
         where = tournament_rows.c.id == row.tournament_id
         of = db.execute(select(tournament_rows.c.secret, tournament_rows.c.limits).where(where)).one()
-    told = Record.unpack(row.record).as_json()
+    told = Record.unpack(packed_record(arena, row)).as_json()
     about = {
         "match": match_id,
         "tournament": row.tournament_id,
@@ -182,6 +182,14 @@ def record(arena: Arena, match_id: str) -> dict[str, Any]:
         for each in seats
     ]
     return {**told, "about": {**about, "seats": names}}
+
+
+def packed_record(arena: Arena, row: Any) -> bytes:
+    """The record of a match that is done, wherever it is; raises `Gone`."""
+    found = row.record or retention.find(arena, row.tournament_id, row.number)
+    if found is None:
+        raise Gone(f"the record of match {row.tournament_id}-{row.number} is lost")
+    return bytes(found)
 
 
 def faults(

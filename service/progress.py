@@ -18,7 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from service.tables import fault, fault_count, match
 from service.tables import progress as rows
 
-SLOTS = 16
+SLOTS = 64
 COLUMNS = ("done", "failed", "void", "faults", "decisions", "ended")
 NOTHING = dict.fromkeys(COLUMNS, 0)
 # Said literally: with a bound value neither database sees that the index of leased matches will do.

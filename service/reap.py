@@ -67,19 +67,13 @@ def _reap(arena: Arena, after: Callable[[Arena], object]) -> Reaped:
 def _alone(arena: Arena) -> Iterator[bool]:
     """Whether nobody else is at it: on SQLite each writer is alone anyway, PostgreSQL has a lock for it.
 
-    It belongs to a connection, so the lock of a reaper that died is free.
+    It belongs to a transaction, so the lock of a reaper that died is free, also behind PgBouncer.
     """
     if arena.database.dialect.name != "postgresql":
         yield True
         return
     with arena.read() as db:
-        db = db.execution_options(isolation_level="AUTOCOMMIT")
-        alone = bool(db.scalar(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": LOCK}))
-        try:
-            yield alone
-        finally:
-            if alone:
-                db.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": LOCK})
+        yield bool(db.scalar(text("SELECT pg_try_advisory_xact_lock(:lock)"), {"lock": LOCK}))
 
 
 def _ring(arena: Arena, work: Work) -> int:

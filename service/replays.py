@@ -73,14 +73,14 @@ def same_deal(arena: Arena, match_id: str) -> list[Table]:
     deal = {each.number: each for each in matches.of_deal(arena, match_id)}
     tournament_id = match_id.rpartition("-")[0]
     query = (
-        select(rows.c.number, rows.c.record)
+        select(rows.c.tournament_id, rows.c.number, rows.c.record)
         .where(rows.c.tournament_id == tournament_id, rows.c.number.in_(deal))
-        .where(rows.c.record.is_not(None))
+        .where(rows.c.status == "done")
         .order_by(rows.c.number)
     )
     with arena.read() as db:
         found = db.execute(query).all()
-    return [_table(deal[row.number], row.record) for row in found]
+    return [_table(deal[row.number], matches.packed_record(arena, row)) for row in found]
 
 
 def _table(match: Match, record: bytes) -> Table:
@@ -98,7 +98,7 @@ def _hands(game: Game) -> list[list[Hand]]:
 def _record(arena: Arena, shown: Match) -> Record:
     key = (rows.c.tournament_id == shown.tournament_id, rows.c.number == shown.number)
     with arena.read() as db:
-        packed = db.scalar(select(rows.c.record).where(*key))
-    if packed is None:
+        row = db.execute(select(rows.c.tournament_id, rows.c.number, rows.c.record).where(*key)).one()
+    if shown.status != "done":
         raise Conflict(f"match {shown.id} is {shown.status}; it can be watched when it is done")
-    return Record.unpack(packed)
+    return Record.unpack(matches.packed_record(arena, row))

@@ -16,8 +16,10 @@ from sqlalchemy import Connection, Row, func, select
 from engine.errors import EngineError
 from engine.record import Record
 from engine.scoring import counted as counted_points
-from service import counts, progress, refit, results
+from service import counts, progress, refit, results, retention
+from service.errors import Gone
 from service.rating_models import MODELS
+from service.shelf import Damaged
 from service.stages import LIVE
 from service.tables import match, pool, seat, tournament
 from service.work import Arena
@@ -34,6 +36,7 @@ class Findings:
     tournaments: int = 0
     snapshots: int = 0
     wrong: list[str] = field(default_factory=list)
+    away: list[str] = field(default_factory=list)  # where records are that could not be played again
     uncounted: list[str] = field(default_factory=list)  # tournaments whose counts differ
     astray: list[str] = field(default_factory=list)  # whose progress does
 
@@ -50,7 +53,7 @@ def rerate(arena: Arena, *, replay: bool = True, at: Tell = lambda done, total: 
         for row in db.execute(started).all():
             wrong = len(found.wrong)
             if replay:
-                found.wrong += _untrue(db, row.id, lambda: at(found.matches, total), found)
+                _replay(arena, db, row.id, lambda: at(found.matches, total), found)
             if wrong == len(found.wrong):
                 _recount(db, row, found)
             if progress.of_tournaments(db, [row.id])[row.id] != progress.recounted(db, row.id):
@@ -83,12 +86,32 @@ def repair(arena: Arena, found: Findings) -> int:
     return sum(refit.refit(arena, row.rules_key, row.players) for row in pools)
 
 
-def _untrue(db: Connection, tournament_id: str, step: Callable[[], None], found: Findings) -> Iterator[str]:
+def _replay(
+    arena: Arena, db: Connection, tournament_id: str, step: Callable[[], None], found: Findings
+) -> None:
+    """Play all records of a tournament again, in the database or not; stored results stand for those away."""
+    try:
+        moved = retention.all_of(arena, tournament_id)
+        found.wrong += _untrue(db, tournament_id, moved or iter(()), step, found)
+    except Gone as away:
+        found.away.append(str(away))
+    except (Damaged, OSError) as damage:
+        found.wrong.append(f"tournament {tournament_id}: {damage}")
+
+
+def _untrue(
+    db: Connection,
+    tournament_id: str,
+    moved: Iterator[tuple[int, bytes]],
+    step: Callable[[], None],
+    found: Findings,
+) -> Iterator[str]:
     """Matches whose stored result is not what comes of playing their record again."""
     stored = groupby(db.execute(_seats(tournament_id)), key=attrgetter("number"))
     for row, (_, seats) in zip(_records(db, tournament_id), stored, strict=False):
         said = [(each.score, each.counted, each.place, each.exact_bids, each.out) for each in seats]
-        if _played(row.record) != said:
+        record = row.record or next((packed for number, packed in moved if number == row.number), None)
+        if _played(record) != said:
             yield f"match {tournament_id}-{row.number}: its record does not give the stored result"
         found.matches += 1
         if found.matches % PORTION == 0:

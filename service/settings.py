@@ -140,6 +140,12 @@ class Settings:
     metrics_token: str | None = _setting(
         None, _secret, "the token /metrics asks for; unset: it answers all who ask without a proxy"
     )
+    records_days: int = _setting(
+        "0", _number(0, 36_500), "days after which records of a finished tournament move to files; 0: never"
+    )
+    records_dir: Path | None = _setting(
+        None, _path, "where those files are, for the API and the desk; unset: records in the data directory"
+    )
     upload_bytes: int = _setting(str(5 << 20), _number(1024, 1 << 30), "largest bot upload")
     sandbox_python: Path | None = _setting(None, _path, "the Python that bots run on; unset: found by itself")
     interpreters: Mapping[str, str] = _setting(
@@ -163,6 +169,11 @@ class Settings:
     def describe(self) -> list[tuple[str, str, str, str]]:
         """Rows for a person: variable, value, default, meaning. Passwords are not shown."""
         return [_row(each, getattr(self, each.name)) for each in fields(self)]
+
+    @property
+    def records(self) -> Path:
+        """Where records are that have left the database."""
+        return self.records_dir or self.data_dir / "records"
 
     @property
     def socket(self) -> Path:

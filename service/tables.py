@@ -232,6 +232,17 @@ progress = Table(  # how far it is; see service.progress
     ),
 )
 
+record_file = Table(  # where the records of a tournament are, if not here; see service.retention
+    "record_file",
+    metadata,
+    _to("tournament_id", "tournament.id", primary_key=True),
+    Column("file", String(200), nullable=False),
+    Column("matches", Integer, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    _moment("moved_at"),
+    Column("cleared", Boolean, nullable=False),  # whether all have left the database
+)
+
 summary = Table(  # what follows from one that is over; see service.summaries
     "summary",
     metadata,

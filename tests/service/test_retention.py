@@ -1,0 +1,191 @@
+"""Old records move into files: results stay, records are still to be had, and nothing is lost on the way."""
+
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+
+from service import (
+    admin,
+    archive,
+    folds,
+    inquiry,
+    matches,
+    reap,
+    replays,
+    rerate,
+    retention,
+    shelf,
+    summaries,
+    tournaments,
+)
+from service.accounts import Account
+from service.errors import Conflict, Gone, NotFound
+from service.shelf import Damaged, Entry
+from service.tables import match
+from service.work import Arena
+
+SMALL = {"preset": "fundex", "hand_sizes": [1]}
+DAY = 86_400
+
+
+@pytest.fixture
+def cup(
+    arena: Arena, author: Account, ready_bots: Callable[[int], list[str]], play_all: Callable[[Arena], int]
+) -> str:
+    """A tournament of 24 matches that is over and summed up."""
+    told = {"name": "Cup", "entrants": ready_bots(4), "players": 2, "rules": SMALL, "deals": 2}
+    made = tournaments.create(arena, author, told).id
+    assert play_all(arena) == 24
+    reap.reap(arena)
+    return made
+
+
+def in_database(arena: Arena) -> int:
+    with arena.read() as db:
+        return db.scalar(select(func.count(match.c.record))) or 0
+
+
+def test_a_record_in_a_file_is_the_record_it_was(arena: Arena, cup: str) -> None:
+    ids = [f"{cup}-{number}" for number in range(24)]
+    before = [matches.record(arena, each) for each in ids], folds.standings_of(arena, cup)
+    deal, told = replays.same_deal(arena, ids[5]), replays.told(arena, ids[5])
+    path = retention.move(arena, cup)
+    assert in_database(arena) == 0 and path.stat().st_mode & 0o777 == 0o600
+    assert ([matches.record(arena, each) for each in ids], folds.standings_of(arena, cup)) == before
+    assert (replays.same_deal(arena, ids[5]), replays.told(arena, ids[5])) == (deal, told)
+    with arena.read() as db:
+        kept = summaries.of_tournament(db, cup)
+    assert kept is not None and asdict(inquiry.worked_out(arena, cup)) == asdict(
+        inquiry._read(kept["fairness"])
+    )
+    assert rerate.rerate(arena).wrong == []
+    assert retention.move(arena, cup) == path, "again: no harm"
+    assert retention.bring_back(arena, cup) == 24 == in_database(arena)
+    assert [matches.record(arena, each) for each in ids] == before[0]
+    with pytest.raises(NotFound):
+        retention.bring_back(arena, cup)
+
+
+def test_without_its_file_a_record_is_gone_and_it_is_said_where_to(arena: Arena, cup: str) -> None:
+    path = retention.move(arena, cup)
+    path.rename(path.with_suffix(".elsewhere"))
+    with pytest.raises(Gone, match=path.name):
+        matches.record(arena, f"{cup}-3")
+    found = rerate.rerate(arena)
+    assert found.wrong == [] and path.name in found.away[0]
+    assert [each.here for each in retention.shelved(arena)] == [False]
+
+
+def test_a_damaged_file_is_found_and_never_taken_for_a_record(arena: Arena, cup: str) -> None:
+    path = retention.move(arena, cup)
+    packed = bytearray(path.read_bytes())
+    packed[-shelf.DIGEST - 5] ^= 1  # in the last record
+    path.write_bytes(packed)
+    (moved,) = retention.shelved(arena)
+    assert "damaged" in (retention.trouble(arena, moved) or "")
+    with pytest.raises(Gone):
+        matches.record(arena, f"{cup}-23")
+    assert matches.record(arena, f"{cup}-0")["about"]["match"] == f"{cup}-0"
+    assert "damaged" in rerate.rerate(arena).wrong[0]
+    with pytest.raises(Damaged):
+        retention.bring_back(arena, cup)
+
+
+def test_nothing_leaves_the_database_before_the_file_is_proved(
+    arena: Arena, cup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "checked", lambda path: "something else")
+    with pytest.raises(Damaged):
+        retention.move(arena, cup)
+    assert in_database(arena) == 24 and retention.shelved(arena) == []
+
+
+def test_what_was_interrupted_goes_on(arena: Arena, cup: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "PORTION", 10)
+
+    def stop(done: int, _: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        retention.move(arena, cup, stop)
+    assert in_database(arena) == 14
+    assert all(matches.record(arena, f"{cup}-{number}") for number in range(24))
+    assert retention.due(arena, 365) == [cup]
+    retention.move(arena, cup)
+    assert in_database(arena) == 0 and retention.due(arena, 0) == []
+
+
+def test_the_desk_moves_what_is_old_enough_if_it_is_told_to(arena: Arena, cup: str, clock: Any) -> None:
+    clock.turn(8 * DAY)
+    reap.reap(arena)
+    assert in_database(arena) == 24
+    keeping = replace(arena, settings=replace(arena.settings, records_days=10))
+    reap.reap(keeping)
+    assert in_database(arena) == 24
+    clock.turn(3 * DAY)
+    reap.reap(keeping)
+    assert in_database(arena) == 0
+
+
+def test_only_what_is_over_is_moved(
+    arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]
+) -> None:
+    told = {"name": "Cup", "entrants": ready_bots(2), "players": 2, "rules": SMALL, "deals": 1}
+    made = tournaments.create(arena, author, told).id
+    with pytest.raises(Conflict, match="running"):
+        retention.move(arena, made)
+    with pytest.raises(NotFound):
+        retention.move(arena, "t_nobody")
+
+
+def test_an_operators_commands(arena: Arena, cup: str, tmp_path: Path) -> None:
+    def run(*words: str, status: int = 0) -> str:
+        environment = {"RAGE_DATABASE_URL": arena.database.url.render_as_string(hide_password=False)}
+        done = CliRunner().invoke(admin.main, ["--data-dir", str(tmp_path), *words], env=environment)
+        assert done.exit_code == status, done.output
+        return done.output
+
+    assert "All records are in the database" in run("records", "list")
+    run("records", "move", status=2)
+    assert f"{cup}.records" in run("records", "move", cup)
+    (told,) = json.loads(run("records", "list", "--check", "--json"))
+    assert (told["tournament_id"], told["matches"], told["here"], told["trouble"]) == (cup, 24, True, None)
+    assert "back up" in run("backup", str(tmp_path / "all.rage"))
+    (tmp_path / "records" / f"{cup}.records").write_bytes(b"nonsense")
+    assert "damaged" in run("records", "list", "--check", status=1)
+    (tmp_path / "records" / f"{cup}.records").unlink()
+    assert "Put files of records" in run("restore", str(tmp_path / "all.rage"), "--replace")
+    assert archive.look(tmp_path / "all.rage").tables["record_file"] == 1
+
+
+@given(st.dictionaries(st.integers(0, 2**31), st.binary(max_size=60), max_size=30), st.integers(0, 2**31))
+def test_what_was_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, told: dict[int, bytes], other: int
+) -> None:
+    path = tmp_path_factory.mktemp("shelf") / "one.records"
+    listed = sorted(told.items())
+    entries = [Entry(number, len(packed), zlib.crc32(packed)) for number, packed in listed]
+    sha256 = shelf.write(path, {"tournament": "t"}, entries, (packed for _, packed in listed))
+    assert shelf.checked(path) == sha256
+    assert list(shelf.each(path)) == listed
+    assert shelf.one(path, other) == told.get(other)
+    assert all(shelf.one(path, number) == packed for number, packed in listed)
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 40, -1, -33])
+def test_a_file_that_is_cut_short_is_damaged(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "one.records"
+    shelf.write(path, {}, [Entry(7, 3, zlib.crc32(b"abc"))], iter([b"abc"]))
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(Damaged):
+        shelf.checked(path)
