@@ -6,8 +6,9 @@
 The first uploads house bots over HTTP and has one tournament played by a service with one worker, by one with
 two, in a plain loop without a service and by a plain pool of processes: the same matches on the same cards in
 the same sandbox, turn by turn in one run, and every way must come to the same scores. `--peer` is a Python
-that has kaggle-environments; its rock, paper, scissors is played beside them. The second plays that many tiny
-matches and watches the memory of the API and the workers. Ends with status 1 if a bar is missed.
+that has kaggle-environments; its rock, paper, scissors between agents that answer at once is played beside
+our bots that do. The second plays that many tiny matches and watches the memory of the API and the workers.
+Ends with status 1 if a bar is missed.
 """
 
 import argparse
@@ -18,24 +19,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import func, select
-
-from api.client import Client
-from engine.bots import source
-from loadtests import fresh, plain
+from loadtests import fresh
 from loadtests.bars import Bar, Row, show, status, table
-from service import tables
-from service.jobs import InlineQueue
-from service.supervisor import Supervisor
-from service.work import Arena
+from loadtests.played import QUIET_SECONDS, TABLE, Played, Went
 
 ROOT = Path(__file__).parents[1]
-TABLE = ("random", "cautious", "counter", "random")
-SEED = "bench"
 PEER = """
 import json, sys, time
 from loadtests.peers import kaggle_rps
@@ -49,101 +39,14 @@ print(json.dumps({"decisions": decisions, "wall": wall, "cpu": cpu}))
 BARS = {
     "one worker / plain loop, matches/s": Bar(at_least=0.95),
     "two workers / one, matches/s": Bar(at_least=1.8),
-    "decisions/s / kaggle-environments' rps": Bar(at_least=20),
+    "decisions/s, bots that answer at once / kaggle-environments' rps": Bar(at_least=20),
     "memory of the API, end / first tenth": Bar(at_most=1.1),
     "memory of a worker, end / first tenth": Bar(at_most=1.1),
 }
-QUIET_SECONDS = 1.5  # after the last match: ratings are computed then
+QUICK, PEERS = "two workers, bots that answer at once", "kaggle-environments' rps"
+BESIDE = ("engine", QUICK, PEERS)  # other matches than the rest
 TINY = {"preset": "fundex", "hand_sizes": [1]}
 READ_EVERY = 0.5  # seconds between two looks at the pages of the API while its memory is watched
-
-
-@dataclass(frozen=True, slots=True)
-class Went:
-    """One way to play the matches: seconds of wall and CPU, what came of it, CPU by program."""
-
-    wall: float
-    cpu: float
-    digest: str
-    by: Mapping[str, float]
-
-
-class Played:
-    """A service with bots on it, and a tournament's verbs."""
-
-    def __init__(self, service: Supervisor, deals: int, secret: bytes) -> None:
-        self.service = service
-        self.arena = Arena.open(service.settings, InlineQueue())
-        self._client = Client(service.address)
-        self._client.register("bench")
-        self._deals = deals
-        self._secret = secret
-        self.bots = [self._upload(f"{name} {seat}", name) for seat, name in enumerate(TABLE)]
-
-    def _upload(self, called: str, house: str) -> str:
-        made = self._client.submit(called, f"{house}.py", source(house).encode())
-        ready = self._client.wait_ready(made["id"])
-        assert ready["status"] == "ready", ready
-        return str(made["id"])
-
-    def create(self, *, deals: int, players: int = len(TABLE), **told: Any) -> str:
-        """A tournament that waits for its start."""
-        spec = {
-            "name": "Bench",
-            "entrants": self.bots[:players],
-            "players": players,
-            "deals": deals,
-            "seed": SEED,
-        }
-        made = self._client.create_tournament(**spec, start_at="manual", **told)
-        plain.with_secret(self.arena, made["id"], self._secret)
-        return str(made["id"])
-
-    def play(self) -> tuple[str, Went]:
-        """From the request to start until the last result is in, and CPU until ratings are, too."""
-        made = self.create(deals=self._deals)
-        before, began = fresh.used(self.service), time.time()
-        self._client.start(made)
-        while not self.finished(made):
-            time.sleep(0.05)
-        wall = self._last(made).timestamp() - began
-        time.sleep(QUIET_SECONDS)
-        after = fresh.used(self.service)
-        by = {name: after[name] - before.get(name, 0.0) for name in after}
-        return made, Went(wall, sum(by.values()), plain.digest(plain.scores(self.arena, made)), by)
-
-    def start(self, tournament_id: str) -> None:
-        """Start it."""
-        self._client.start(tournament_id)
-
-    def finished(self, tournament_id: str) -> bool:
-        """Whether it is over."""
-        this = tables.tournament.c.id == tournament_id
-        with self.arena.read() as db:
-            return bool(db.scalar(select(tables.tournament.c.status).where(this)) == "finished")
-
-    def _last(self, tournament_id: str) -> Any:
-        of_it = tables.match.c.tournament_id == tournament_id
-        latest = select(tables.match.c.finished_at).where(of_it).order_by(tables.match.c.finished_at.desc())
-        with self.arena.read() as db:
-            return db.scalar(latest.limit(1))
-
-    def facts(self, tournament_id: str) -> tuple[int, int, float]:
-        """Matches, decisions, and the bots' own CPU in seconds."""
-        match, seat = tables.match, tables.seat
-        with self.arena.read() as db:
-            query = select(func.count(), func.sum(match.c.decisions)).where(
-                match.c.tournament_id == tournament_id
-            )
-            matches, decisions = db.execute(query).one()
-            bots = db.scalar(select(func.sum(seat.c.cpu_ms)).where(seat.c.tournament_id == tournament_id))
-        return matches, decisions, bots / 1000
-
-    def read(self, tournament_id: str) -> None:
-        """What spectators look at."""
-        for path in ("/rankings?rules=fundex&players=2", f"/tournaments/{tournament_id}/standings",
-                     f"/tournaments/{tournament_id}/matches", f"/matches/{tournament_id}-0"):  # fmt: skip
-            self._client.read(path)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -182,17 +85,16 @@ def throughput(rounds: int, deals: int, chunk_ms: int, peer: str | None) -> int:
         made = ""
         for number in range(-1, rounds):  # the first is for warming up
             say(f"round {number + 1} of {rounds}" if number >= 0 else "warming up")
-            made, found = _round(one, two, made, number)
+            made, found = _round(one, two, made, number, peer)
             if number >= 0:
                 for name, each in found.items():
                     went.setdefault(name, []).append(each)
         facts = one.facts(made)
-        rival = [_peer(peer) for _ in range(rounds)] if peer else []
-        assert len({each.digest for name, some in went.items() if name != "engine" for each in some}) == 1
-    return tell(went, facts, rival)
+    assert len({each.digest for name, some in went.items() if name not in BESIDE for each in some}) == 1
+    return tell(went, facts)
 
 
-def _round(one: Played, two: Played, made: str, number: int) -> tuple[str, dict[str, Went]]:
+def _round(one: Played, two: Played, made: str, number: int, peer: str | None) -> tuple[str, dict[str, Went]]:
     """Every way once, each round in another order; the first plays the tournament the others take over."""
     if not made:
         made, _ = one.play()
@@ -203,7 +105,10 @@ def _round(one: Played, two: Played, made: str, number: int) -> tuple[str, dict[
         ("pool of two", lambda: without(one, made, "pool", "--processes", "2")),
         ("worker without Celery", lambda: without(one, made, "workshop")),
         ("engine", lambda: without(one, made, "engine")),
+        (QUICK, lambda: two.play(two.quick)[1]),
     ]
+    if peer:
+        ways.append((PEERS, lambda: _peer(peer)))
     turn = number % len(ways)
     return made, {name: play() for name, play in ways[turn:] + ways[:turn]}
 
@@ -218,60 +123,56 @@ def without(played: Played, tournament_id: str, *how: str) -> Went:
     return Went(told["wall"], told["cpu"], told["digest"], {"decisions": told.get("decisions", 0)})
 
 
-def _peer(python: str) -> dict[str, float]:
+def _peer(python: str) -> Went:
     found = subprocess.run([python, "-c", PEER], cwd=ROOT, check=True, capture_output=True)
-    return dict(json.loads(found.stdout.splitlines()[-1]))
+    told = json.loads(found.stdout.splitlines()[-1])
+    return Went(told["wall"], told["cpu"], "", {"decisions": told["decisions"]})
 
 
-def tell(
-    went: Mapping[str, Sequence[Went]], facts: tuple[int, int, float], rival: Sequence[Mapping[str, float]]
-) -> int:
+def tell(went: Mapping[str, Sequence[Went]], facts: tuple[int, int, float]) -> int:
     """Print all of it; the status to end with."""
     matches, decisions, bots = facts
     lines = [("way", "matches/s", "decisions/s", "CPU a match, ms")]
     for name, some in went.items():
-        if name != "engine":
-            wall, spent = (
-                statistics.median(getattr(each, what) for each in some) for what in ("wall", "cpu")
-            )
-            lines.append(
-                (name, f"{matches / wall:.2f}", f"{decisions / wall:,.0f}", f"{1000 * spent / matches:.1f}")
-            )
-    for each in rival[:1]:
-        rate = statistics.median(each["decisions"] / each["wall"] for each in rival)
-        lines.append(("kaggle-environments' rps", "", f"{rate:,.0f}", ""))
+        wall, spent = (statistics.median(getattr(each, what) for each in some) for what in ("wall", "cpu"))
+        asked = statistics.median(each.by["decisions"] or decisions for each in some)
+        rate = f"{asked / wall:,.0f}"
+        own = (f"{matches / wall:.2f}", rate, f"{1000 * spent / matches:.1f}")
+        lines.append((name, *(("", rate, "") if name == PEERS else own)))
     print(f"\n{matches} matches of {len(TABLE)}, {decisions / matches:.0f} decisions each")
     table(lines)
     print("\nwhere the CPU of a match goes, one worker")
     table(shares(went, matches, decisions, bots))
-    rows = ratios(went, decisions, rival)
+    rows = ratios(went)
     show("throughput", rows)
     return status(rows)
 
 
-def ratios(
-    went: Mapping[str, Sequence[Went]], decisions: int, rival: Sequence[Mapping[str, float]]
-) -> list[Row]:
+def ratios(went: Mapping[str, Sequence[Went]]) -> list[Row]:
     """Each round's own ratio, so that a busy machine slows both sides; the median of the rounds."""
 
-    def ratio(above: str, below: str, what: str) -> float:
+    def ratio(above: str, below: str, what: str = "wall") -> float:
         pairs = zip(went[above], went[below], strict=True)
         return statistics.median(getattr(under, what) / getattr(over, what) for over, under in pairs)
 
-    peer = None
-    if rival:
-        rate = statistics.median(each["decisions"] / each["wall"] for each in rival)
-        peer = decisions / statistics.median(each.wall for each in went["one worker"]) / rate
+    def decided(name: str) -> float | None:
+        pairs = zip(went[name], went.get(PEERS, []), strict=False)
+        rates = [a.by["decisions"] / a.wall / (b.by["decisions"] / b.wall) for a, b in pairs]
+        return statistics.median(rates) if rates else None
+
     loop, pair = "one worker / plain loop, matches/s", "two workers / one, matches/s"
-    other = "decisions/s / kaggle-environments' rps"
+    quick = "decisions/s, bots that answer at once / kaggle-environments' rps"
+    why = "" if PEERS in went else "--peer names a Python that has it"
     return [
-        Row(loop, ratio("one worker", "plain loop", "wall"), BARS[loop]),
+        Row(loop, ratio("one worker", "plain loop"), BARS[loop]),
         Row("the same by CPU a match", ratio("one worker", "plain loop", "cpu")),
-        Row(pair, ratio("two workers", "one worker", "wall"), BARS[pair]),
-        Row("pool of two / plain loop, matches/s", ratio("pool of two", "plain loop", "wall")),
-        Row("two workers / pool of two, matches/s", ratio("two workers", "pool of two", "wall")),
+        Row(pair, ratio("two workers", "one worker"), BARS[pair]),
+        Row("the same by CPU a match, twice", 2 * ratio("two workers", "one worker", "cpu")),
+        Row("pool of two / plain loop, matches/s", ratio("pool of two", "plain loop")),
+        Row("two workers / pool of two, matches/s", ratio("two workers", "pool of two")),
         Row("the same by CPU a match", ratio("two workers", "pool of two", "cpu")),
-        Row(other, peer, BARS[other], "" if rival else "--peer names a Python that has it"),
+        Row(quick, decided(QUICK), BARS[quick], why),
+        Row("decisions/s, house bots / the same", decided("two workers"), note=why),
     ]
 
 
@@ -327,7 +228,7 @@ def watched(played: Played, matches: int) -> Iterator[tuple[int, Mapping[str, in
     done, began, marks = 0, time.monotonic(), [matches // 10, matches]
     each = matches // 10
     while marks:
-        made = played.create(deals=each // 2, players=2, rules=TINY)
+        made = played.create(played.quick[:2], deals=each // 2, rules=TINY)
         played.start(made)
         while not played.finished(made):
             played.read(made)
