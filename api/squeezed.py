@@ -1,6 +1,7 @@
 """What goes over the wire squeezed, for those who take it so."""
 
 import gzip
+from functools import lru_cache
 
 from flask import Request, Response
 
@@ -8,6 +9,9 @@ KINDS = ("text/html", "text/css", "text/javascript", "text/csv", "application/js
 WORTH_IT = 1000  # bytes; less is not worth squeezing
 
 
+@lru_cache(
+    maxsize=128
+)  # what is long enough is mostly asked for by many; squeezing takes longer than looking
 def squeeze(content: bytes) -> bytes:
     """The same bytes for the same content."""
     return gzip.compress(content, 5, mtime=0)

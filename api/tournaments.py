@@ -1,9 +1,11 @@
 """Tournaments over HTTP."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from flask import Response, current_app, jsonify, url_for
+from marshmallow import Schema
 
 from api import events
 from api.blueprint import Blueprint
@@ -84,24 +86,18 @@ def disqualify_bot(body: dict[str, Any], tournament_id: str, bot_id: str) -> Tou
 
 
 @blp.get(f"{ONE}/standings", page_of(StandingAnswer), query=FormatQuery, also="text/csv", cached=True)
-def standings(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Response:
+def standings(query: dict[str, Any], tournament_id: str) -> Response:
     """Who stands where, while it is running too
 
     Only whole groups of matches on one deal count, so that nobody is ahead by having played more.
     """
-    rows = added_up(folds.standings_of, tournament_id)
-    if query["format"] == "csv":
-        return table(f"standings-{tournament_id}", StandingAnswer, rows)
-    return whole_list(rows)
+    return _written(folds.standings_of, tournament_id, "standings", StandingAnswer, query["format"])
 
 
 @blp.get(f"{ONE}/crosstable", page_of(PairAnswer), query=FormatQuery, also="text/csv", cached=True)
-def crosstable(query: dict[str, Any], tournament_id: str) -> dict[str, Any] | Response:
+def crosstable(query: dict[str, Any], tournament_id: str) -> Response:
     """Every pair of entrants that met"""
-    rows = added_up(folds.crosstable_of, tournament_id)
-    if query["format"] == "csv":
-        return table(f"crosstable-{tournament_id}", PairAnswer, rows)
-    return whole_list(rows)
+    return _written(folds.crosstable_of, tournament_id, "crosstable", PairAnswer, query["format"])
 
 
 @blp.get(f"{ONE}/fairness", FairnessAnswer, cached=True)
@@ -168,7 +164,33 @@ def cancel_tournament(tournament_id: str) -> Tournament:
 
 def added_up(fold: Callable[[Arena, str], list[Any]], tournament_id: str) -> list[Any]:
     """A fold over a tournament's matches, anew when it has further ones."""
+    return _summed(fold, tournament_id).rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Summed:
+    """A fold's rows, and what was written of them by format: it is the same until there are others."""
+
+    rows: list[Any]
+    written: dict[str, Response] = field(default_factory=dict)
+
+
+def _summed(fold: Callable[[Arena, str], list[Any]], tournament_id: str) -> _Summed:
     now = verbs.tournament(arena(), tournament_id, caller())
     kept: Kept = current_app.extensions["kept"]
     key = (fold.__name__, tournament_id)
-    return kept.get(key, now.status, now.progress.played, lambda: fold(arena(), tournament_id))
+    return kept.get(key, now.status, now.progress.played, lambda: _Summed(fold(arena(), tournament_id)))
+
+
+def _written(
+    fold: Callable[[Arena, str], list[Any]], tournament_id: str, name: str, shape: type[Schema], form: str
+) -> Response:
+    """The rows as JSON or CSV."""
+    summed = _summed(fold, tournament_id)
+    made = summed.written.get(form)
+    if made is None and form == "csv":
+        made = table(f"{name}-{tournament_id}", shape, summed.rows)
+    elif made is None:
+        made = jsonify(whole_list(shape().dump(summed.rows, many=True)))
+    summed.written[form] = made
+    return Response(made.get_data(), headers=list(made.headers))
