@@ -6,8 +6,10 @@ from typing import Any
 import click
 
 import engine
-from api.refusals import ClientError, ProblemError, Unreachable
+from api.refusals import ClientError, ProblemError, TookTooLong, Unreachable
 
+INTERRUPTED = 130
+LATER = (429, 502, 503, 504)
 GROUP = "rage.commands"
 OWN = {
     "bot": "api.commands.bots:bot",
@@ -45,19 +47,37 @@ class Root(click.Group):
         except BrokenPipeError:
             raise  # whoever read us has seen enough; click knows what to do
         except (ClientError, OSError) as error:
-            raise click.ClickException(f"{error}{_hint(error)}") from error
+            kind = TryAgain if _may_pass(error) else click.ClickException
+            raise kind(_words(error)) from error
+        except KeyboardInterrupt:
+            click.echo("\ninterrupted", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def _hint(error: Exception) -> str:
-    """What to do for who is not logged in."""
+class TryAgain(click.ClickException):
+    """What may go well later."""
+
+    exit_code = 4
+
+
+def _may_pass(error: Exception) -> bool:
+    away = isinstance(error, Unreachable | TookTooLong)
+    return away or (isinstance(error, ProblemError) and error.status in LATER)
+
+
+def _words(error: Exception) -> str:
+    """What to say, with what to do for who is not logged in."""
     from api import saved  # nothing for commands that need no server
 
-    known = saved.load()
     if isinstance(error, ProblemError) and error.status == 401:
-        return f"\nLog in first: rage login {saved.client().url} --register NAME"
-    if isinstance(error, Unreachable) and known is None and not click.get_current_context().obj["url"]:
-        return "\nIs your server elsewhere? Log in there first: rage login URL --register NAME"
-    return ""
+        client = saved.client()
+        if client.token is None:
+            return f"you are not logged in at {client.url}\nLog in: rage login {client.url} --register NAME"
+        return f"{client.url}: {error}\nLog in again: rage login {client.url}"
+    elsewhere = isinstance(error, Unreachable) and click.get_current_context().obj["url"] is None
+    if elsewhere and saved.load() is None:
+        return f"{error}\n`rage up` starts a server here; for one elsewhere: rage login URL --register NAME"
+    return str(error)
 
 
 def _others() -> dict[str, str]:
@@ -114,7 +134,8 @@ def main(ctx: click.Context, url: str | None, token: str | None) -> None:
 
     How bots are written: /docs/bots on any server, such as http://127.0.0.1:8000/docs/bots
 
-    Exit status: 0 done, 1 refused or rejected, 2 wrong usage.
+    Exit status: 0 done; 1 refused, rejected, or the answer is no; 2 wrong usage; 3 no sandbox on this
+    machine; 4 the server does not answer or is busy, try again later; 130 interrupted.
     """
     ctx.obj = {"url": url, "token": token}
 

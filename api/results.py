@@ -173,6 +173,8 @@ def tournament(found: Row) -> None:
         click.echo(f"  over at about {progress['eta'][:19]}Z")
     for entrant in found["entrants"]:
         click.echo(f"  {entrant['number']:>3}  {named(entrant)} of {entrant['owner']}{_left(entrant)}")
+    if found["status"] == "running":
+        click.echo(f"  follow it: rage tournament watch {found['id']}")
 
 
 def _left(entrant: Row) -> str:
@@ -195,9 +197,9 @@ def named(row: Row) -> str:
     return row["name"] if row["version"] is None else f"{row['name']} v{row['version']}"
 
 
-def report(version: Row, *, log: bool = False) -> None:
+def report(version: Row, name: str, *, log: bool = False) -> None:
     """What a check saw, for the bot's author."""
-    click.echo(f"{version['id']} is {version['status']}")
+    click.echo(f"{name} v{version['number']} is {version['status']}")
     told = version.get("report")
     if told and version["status"] != "checking":
         click.echo(reports.text(told, log=log))

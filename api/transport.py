@@ -7,11 +7,12 @@ Answers are the API's JSON as dicts. A refusal is a `ProblemError`; a server tha
 import http.client
 import json
 import secrets
+import ssl
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import SplitResult, urlencode, urlsplit
 
 from api.refusals import ClientError, ProblemError, Unreachable
 
@@ -40,7 +41,7 @@ class Transport:
 
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0) -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if parts.scheme not in ("http", "https") or not parts.hostname or not _has_port(parts):
             raise ClientError(f"{url} is no address of a server; it should look like http://127.0.0.1:8000")
         self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self.token = token
@@ -97,7 +98,7 @@ class Transport:
             answer = self._request(connection, method, path, headers or {}, content)
             told = Answer(answer.status, dict(answer.headers), answer.read())
         except (OSError, http.client.HTTPException) as error:
-            raise Unreachable(f"{self.url} does not answer: {error or type(error).__name__}") from error
+            raise Unreachable(f"{self.url} does not answer: {_reason(error)}") from error
         finally:
             connection.close()
         _raise_for(told)
@@ -113,7 +114,7 @@ class Transport:
                 return
             yield from _events(answer)
         except (OSError, http.client.HTTPException) as error:
-            raise Unreachable(f"{self.url} broke off: {error or type(error).__name__}") from error
+            raise Unreachable(f"{self.url} broke off: {_reason(error)}") from error
         finally:
             connection.close()
 
@@ -139,6 +140,24 @@ class Transport:
         target = self._parts.path.rstrip("/") + self.prefix + path
         connection.request(method, target, content, {"Accept": "*/*", **signed, **headers})
         return connection.getresponse()
+
+
+def _has_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False
+
+
+def _reason(error: Exception) -> str:
+    """Why nothing came back, without the operating system's numbers."""
+    if isinstance(error, ssl.SSLError):
+        if error.reason == "WRONG_VERSION_NUMBER":
+            return "it speaks no TLS; is its address http://...?"
+        return f"TLS: {getattr(error, 'verify_message', '') or error.reason or error}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__
 
 
 def form(fields: Mapping[str, str], filename: str, content: bytes) -> tuple[str, bytes]:

@@ -100,7 +100,8 @@ def _versions(db: Connection, told: Mapping[str, Any], wrong: dict[str, list[str
     for place, text in zip(places, [told.get("a"), told.get("b"), *field], strict=True):
         chosen, reason = _version(db, text) if text else ("", "is missing")
         if reason is None and chosen in found:
-            reason = f"{chosen} is named twice"
+            name = db.scalar(select(bot.c.name).where(bot.c.id == chosen.partition(":")[0]))
+            reason = f"{name} v{chosen.partition(':')[2]} is named twice; name another bot or version"
         if reason is not None:
             wrong[place] = [reason]
         found.append(chosen)

@@ -132,4 +132,5 @@ def _find(db: Connection, row: Any, name: str, rules: str, players: int) -> Any:
     for each in known:
         if each.id in wanted and each.id in row.versions:
             return each
-    raise NotFound(f"{name} has no rated matches of {rules} with {players} at a table")
+    called = f"{known[0].name}{name.removeprefix(bot_id).replace(':', ' v')}"
+    raise NotFound(f"{called} has no rated matches of {rules} with {players} at a table")

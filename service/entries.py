@@ -71,7 +71,7 @@ def withdraw(arena: Arena, caller: Account, tournament_id: str, bot_id: str) -> 
     known = _open_with(arena, tournament_id, bot_id)
     with arena.work() as work:
         row, here = _seen(work, caller, tournament_id), _rows(work.db, tournament_id)
-        mine = _mine(here, bot_id)
+        mine = _mine(work, here, bot_id)
         owner = work.db.scalar(select(bot.c.owner_id).where(bot.c.id == bot_id)) or ""
         organises = caller.may_organise(row.owner_id)
         if not (organises and row.status in WAITING):
@@ -80,7 +80,7 @@ def withdraw(arena: Arena, caller: Account, tournament_id: str, bot_id: str) -> 
             reason = "only its author withdraws a bot; the organiser may disqualify it"
             raise Forbidden(reason if organises else "this is another account's bot")
         if row.status in OVER:
-            raise Conflict(f"the tournament is {row.status}")
+            raise Conflict(f"{row.name} is {row.status}; nobody leaves it any more")
         if row.status in WAITING:
             _take_out(work, here, [each for each in mine if each.status == "in"])
         else:
@@ -97,8 +97,9 @@ def disqualify(arena: Arena, caller: Account, tournament_id: str, bot_id: str, r
         if not caller.may_change(row.owner_id):
             raise Forbidden(f"{row.name} is another account's tournament")
         if row.status in OVER:
-            raise Conflict(f"the tournament is {row.status}")
-        _leave(work, tournament_id, _mine(_rows(work.db, tournament_id), bot_id), "disqualified", told, known)
+            raise Conflict(f"{row.name} is {row.status}; nobody leaves it any more")
+        mine = _mine(work, _rows(work.db, tournament_id), bot_id)
+        _leave(work, tournament_id, mine, "disqualified", told, known)
     _go_on(arena, tournament_id, bot_id, "disqualified")
 
 
@@ -139,7 +140,7 @@ def _refusal(
     if ":" in each and versions[each] != "ready":
         return f"this version of {name} is {versions[each]}, it must be ready"
     if ":" not in each and bot_id not in ready:
-        return f"{name} has no ready version; see its status and report at /api/v1/bots/{bot_id}"
+        return f"{name} has no ready version; the report of its check says why"
     return None
 
 
@@ -160,10 +161,11 @@ def _rows(db: Connection, tournament_id: str) -> "Sequence[Row[Any]]":
     return db.execute(select(entrant).where(of_it, ~entrant.c.filler).order_by(entrant.c.number)).all()
 
 
-def _mine(here: "Sequence[Row[Any]]", bot_id: str) -> "list[Row[Any]]":
+def _mine(work: Work, here: "Sequence[Row[Any]]", bot_id: str) -> "list[Row[Any]]":
     found = [each for each in here if each.bot_id == bot_id]
     if not found:
-        raise NotFound(f"{bot_id} is not entered")
+        name = work.db.scalar(select(bot.c.name).where(bot.c.id == bot_id))
+        raise NotFound(f"{name} is not entered" if name else f"no bot {bot_id}")
     return found
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 from rich.console import Console
 
 from engine import bots as house
@@ -39,6 +40,12 @@ def _listed(context: click.Context, option: click.Parameter, text: str) -> dict[
         raise click.BadParameter(str(error)) from error
 
 
+def _offered(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
+    """House bots, and files, which the shell itself knows."""
+    named = [CompletionItem(name, help="house bot") for name in house.NAMES if name.startswith(begun)]
+    return [*named, CompletionItem(begun, type="file")]
+
+
 _interpreters = click.option(
     "--interpreters",
     envvar="RAGE_INTERPRETERS",
@@ -58,7 +65,7 @@ _limits = click.option(
 
 
 @click.command()
-@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT ...")
+@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT ...", shell_complete=_offered)
 @click.option("--games", type=click.IntRange(1, 100_000), default=1, show_default=True, help="Games to play.")
 @click.option(
     "--rules",
@@ -120,7 +127,7 @@ def play(bots: tuple[str, ...], as_json: bool, with_log: bool, **given: Any) -> 
 
 
 @click.command()
-@click.argument("bot")
+@click.argument("bot", shell_complete=_offered)
 @click.option("--seed", default="check", show_default=True, help="Any text; other seeds deal other cards.")
 @click.option("--log", "with_log", is_flag=True, help="Show what the bot printed, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")

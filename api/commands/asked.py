@@ -1,16 +1,40 @@
 """A tournament as the command asks for it: the options of `create` and `edit`, made into a request."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 import click
 
+from api import complete, saved
 from api.client import Client
 from api.commands.bots import resolve
 
 F = TypeVar("F", bound=Callable[..., Any])
+MOST_LOOKED_AT = 1000  # tournaments, for one that is named
+ID = re.compile(r"[tc]_[A-Za-z0-9_-]{1,78}")
 FORMATS = ("round_robin", "swiss", "knockout", "gauntlet", "ladder")
+
+
+def tournament_id(ctx: click.Context, _: click.Parameter, text: str) -> str:
+    """The id of a tournament that was named by it, or by a name that only one has."""
+    if ID.fullmatch(text) or ctx.resilient_parsing:
+        return text
+    looked_at = islice(saved.client().tournaments(limit=200), MOST_LOOKED_AT)
+    found = [each for each in looked_at if each["name"].casefold() == text.casefold()]
+    if not found:
+        raise click.ClickException(f"no tournament is called {text}; see: rage tournament list")
+    if len(found) > 1:
+        listed = "".join(f"\n  {each['id']}  {each['status']}" for each in found[:10])
+        raise click.ClickException(f"{len(found)} tournaments are called {text}; say which:{listed}")
+    return str(found[0]["id"])
+
+
+one_tournament = click.argument(
+    "tournament_id", metavar="TOURNAMENT", callback=tournament_id, shell_complete=complete.tournaments
+)
 
 
 def options(**defaults: Any) -> Callable[[F], F]:
@@ -21,13 +45,24 @@ def options(**defaults: Any) -> Callable[[F], F]:
 
     listed = [
         click.option("--format", type=click.Choice(FORMATS), help="How entrants meet.", **default("format")),
-        click.option("--rules", "rules_text", help="A preset, or JSON with switches.", **default("rules")),
+        click.option(
+            "--rules",
+            "rules_text",
+            help="A preset, or JSON with switches.",
+            shell_complete=complete.rules,
+            **default("rules"),
+        ),
         click.option("--players", type=click.IntRange(2, 11), help="Seats at a table.", **default("players")),
         click.option("--deals", type=click.IntRange(1), help="Deals each table plays.", **default("deals")),
         click.option("--duplicate/--no-duplicate", help="Each deal from every seat.", **default("duplicate")),
         click.option("--meetings", type=click.IntRange(1), help="Least tables a pair of entrants shares."),
         click.option("--stages", type=click.IntRange(1), help="Stages of a swiss."),
-        click.option("--challenger", metavar="BOT", help="Who meets all others in a gauntlet."),
+        click.option(
+            "--challenger",
+            metavar="BOT",
+            help="Who meets all others in a gauntlet.",
+            shell_complete=complete.bots,
+        ),
         click.option("--same-owner", type=click.Choice(("any", "apart")), help="Bots of one author: apart?"),
         click.option("--seed", help="Draws the schedule; never the deals."),
         click.option("--start-at", metavar="TIME", help='2030-12-01T18:00:00Z, "manual" or "draft".'),

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from api import results, saved, shown
+from api import complete, results, saved, shown
 from api.client import Client, ProblemError
 from api.shown import Column
 from service import packing
@@ -40,15 +40,28 @@ def submit(path: Path, name: str | None, wait: bool, log: bool, as_json: bool, *
     """
     client = saved.client()
     filename, content = _read(path)
-    version = _upload(client, name or path.resolve().stem, filename, content, about)
+    called = name or path.resolve().stem
+    version = _upload(client, called, filename, content, about)
     if wait:
         version = client.wait_ready(version["bot_id"], version["number"], seconds=MOST_WAIT)
     if as_json:
         shown.as_json(version)
     else:
-        results.report(version, log=log)
+        results.report(version, called, log=log)
+        _go_on(version, called)
     if version["status"] == "rejected":
         raise click.exceptions.Exit(REJECTED)
+
+
+def _go_on(version: Json, called: str) -> None:
+    """What its author does next."""
+    word = f'"{called}"' if " " in called else called
+    if version["status"] == "ready":
+        click.echo(
+            f'\nLet it play:  rage tournament create "First cup" {word} counter cautious random --watch'
+        )
+    elif version["status"] == "checking":
+        click.echo(f"It is being tried out. How that goes:  rage bot show {word}")
 
 
 def _read(path: Path) -> tuple[str, bytes]:
@@ -105,7 +118,7 @@ def bot() -> None:
 
 
 @bot.command()
-@click.argument("bot")
+@click.argument("bot", shell_complete=complete.bots)
 @click.argument("number", type=click.IntRange(1), required=False, metavar="[VERSION]")
 @click.option("--log", is_flag=True, help="Show what it printed in its check, too.")
 @_as_json
@@ -117,6 +130,8 @@ def show(bot: str, number: int | None, log: bool, as_json: bool) -> None:
     """
     client = saved.client()
     found, number = _bot(client, bot, number)
+    if number is not None and number > found["version"]:
+        raise _no_version(found, number)
     version = client.version(found["id"], number or found["version"])
     if as_json:
         shown.as_json(version if number else found)
@@ -137,13 +152,13 @@ def show(bot: str, number: int | None, log: bool, as_json: bool) -> None:
     ]
     shown.table(columns, rows)
     click.echo("")
-    results.report(version, log=log)
+    results.report(version, found["name"], log=log)
     if version["report"] is None and version["status"] == "rejected":
         click.echo("why: only its owner may read the report")
 
 
 @click.command()
-@click.argument("bot")
+@click.argument("bot", shell_complete=complete.bots)
 @click.argument("number", type=click.IntRange(1), required=False, metavar="[VERSION]")
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON, with all their evidence.")
 def faults(bot: str, number: int | None, as_json: bool) -> None:
@@ -155,7 +170,7 @@ def faults(bot: str, number: int | None, as_json: bool) -> None:
     found, number = _bot(client, bot, number)
     chosen = [each for each in found["versions"] if number in (None, each["number"])]
     if not chosen:
-        raise click.ClickException(f"{found['name']} has no version {number}")
+        raise _no_version(found, number)
     for version in chosen:
         if listed := _faults_of(client, found, version["number"]):
             shown.as_json(listed) if as_json else _show_faults(found, version, listed)
@@ -163,6 +178,10 @@ def faults(bot: str, number: int | None, as_json: bool) -> None:
         _none(found, version, aside=as_json)
     if as_json:
         shown.as_json([])
+
+
+def _no_version(found: Json, number: int | None) -> click.ClickException:
+    return click.ClickException(f"{found['name']} has no version {number}; the newest is {found['version']}")
 
 
 def _none(found: Json, version: Json, *, aside: bool) -> None:
@@ -202,7 +221,7 @@ def _show_faults(found: Json, version: Json, listed: list[Json]) -> None:
 
 
 @click.command()
-@click.argument("bot")
+@click.argument("bot", shell_complete=complete.bots)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def retire(bot: str, yes: bool) -> None:
     """Retire your BOT (its id or name): no more tournaments; what it played stays."""
@@ -221,7 +240,7 @@ def _bot(client: Client, text: str, number: int | None) -> tuple[Json, int | Non
     """A bot with its versions, and the version that was named, beside it or after a colon."""
     bot_id, _, after = resolve(client, text).partition(":")
     if after and not after.isdecimal():
-        raise click.ClickException(f"no version {after} of {text.partition(':')[0]}")
+        raise click.ClickException(f"{text}: a version is a number, as in {text.partition(':')[0]}:1")
     return client.bot(bot_id), number or (int(after) if after else None)
 
 

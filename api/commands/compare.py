@@ -1,13 +1,13 @@
 """`rage compare A B`: is A better than B?"""
 
-import json
 import time
 from typing import Any
 
 import click
 
-from api import results, saved, shown
+from api import complete, results, saved, shown
 from api.client import OVER, Client
+from api.commands.asked import json_object
 from api.commands.bots import resolve
 from api.patience import Patience
 
@@ -21,11 +21,18 @@ WORDS = {
 
 
 @click.command()
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("a", metavar="A", shell_complete=complete.bots)
+@click.argument("b", metavar="B", shell_complete=complete.bots)
 @click.option("--players", type=click.IntRange(2, 11), default=2, show_default=True, help="Seats at a table.")
 @click.option("--field", multiple=True, metavar="BOT", help="Sits in other seats; can be given repeatedly.")
-@click.option("--rules", "rules_text", default="fundex", show_default=True, help="A preset, or JSON.")
+@click.option(
+    "--rules",
+    "rules_text",
+    default="fundex",
+    show_default=True,
+    help="A preset, or JSON.",
+    shell_complete=complete.rules,
+)
 @click.option(
     "--elo0", type=float, default=0.0, show_default=True, help="Reject if A is ahead by this at most."
 )
@@ -50,7 +57,7 @@ def compare(a: str, b: str, rules_text: str, wait: bool, as_json: bool, **told: 
     """
     client = saved.client()
     told["field"] = [resolve(client, each) for each in told["field"]]
-    told["rules"] = json.loads(rules_text) if rules_text.startswith("{") else {"preset": rules_text}
+    told["rules"] = json_object(rules_text, "--rules") or {"preset": rules_text}
     made = client.create_comparison(a=resolve(client, a), b=resolve(client, b), **told)
     found = follow(client, made["id"]) if wait else made
     if as_json:

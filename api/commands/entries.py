@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from api import results, saved, shown
+from api import complete, results, saved, shown
 from api.commands import asked
 from api.commands.bots import resolve
 
-_one = click.argument("tournament_id", metavar="TOURNAMENT")
-_bot = click.argument("bot", metavar="BOT")
+_one = asked.one_tournament
+_bot = click.argument("bot", metavar="BOT", shell_complete=complete.bots)
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 
 
@@ -23,7 +23,7 @@ def show(found: dict[str, Any], as_json: bool) -> None:
 
 @click.command()
 @_one
-@click.argument("entrants", nargs=-1, metavar="[BOT BOT ...]")
+@click.argument("entrants", nargs=-1, metavar="[BOT BOT ...]", shell_complete=complete.bots)
 @click.option("--name", help="What it is called.")
 @asked.options()
 @_as_json

@@ -25,13 +25,27 @@ def login(url: str, name: str | None, token: str | None) -> None:
         raise click.UsageError("give --register or --token, not both")
     token = token or (click.get_current_context().obj or {}).get("token")
     client = Client(url)
-    if name:
-        client.register(name)
-    else:
-        client.token = token or _asked(client)
-    who = _whoami(client)
+    try:
+        if name:
+            client.register(name)
+        else:
+            client.token = _token(token or _asked(client))
+        who = _whoami(client)
+    except ProblemError as error:
+        if error.status != 404:
+            raise
+        raise click.ClickException(
+            f"there is no Rage Arena at {client.url}; is the address right?"
+        ) from error
     file = saved.save(saved.Login(client.url, client.token or ""))
     click.echo(f"You are {who['name']} on {client.url}; kept in {file}")
+
+
+def _token(text: str) -> str:
+    """A token, as far as can be seen without its server."""
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise click.UsageError("that is no token; one looks like rage_ and 43 letters, digits, - and _")
+    return text
 
 
 def _whoami(client: Client) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from api import results, saved, shown
+from api import complete, results, saved, shown
 from api.client import Client
 from api.commands.bots import resolve
 
@@ -54,8 +54,8 @@ def rankings(as_json: bool, as_csv: bool, anchor: str | None, **query: Any) -> N
 
 
 @rankings.command()
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("a", metavar="A", shell_complete=complete.bots)
+@click.argument("b", metavar="B", shell_complete=complete.bots)
 @_pool
 def compare(a: str, b: str, as_json: bool, **pool: Any) -> None:
     """Tell whether bot A is better than bot B, and how sure that is.

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 @click.command()
 @click.argument("match_id", metavar="MATCH")
-@click.argument("bot", required=False, metavar="[BOT]")
+@click.argument("bot", required=False, metavar="[BOT]", type=click.Path())
 @click.option("--seat", type=click.IntRange(0), help="The seat BOT takes; default: yours.")
 @click.option("--keep", type=click.File("w"), metavar="FILE", help="Keep the record there.")
 @click.option("--json", "as_json", is_flag=True, help="Print what came out as JSON.")
@@ -63,9 +63,9 @@ def _seat(client: Client, match: Json, seat: int | None) -> Json:
     mine = [each for each in seats if client.bot(each["bot_id"])["owner_id"] == me]
     if len(mine) == 1:
         return mine[0]
-    which = f"{len(mine)} seats" if mine else "no seat"
+    which = f"{len(mine)} seats of {match['id']} are yours" if mine else f"no seat of {match['id']} is yours"
     listed = [f"  --seat {each['seat']}  {results.named(each)}" for each in (mine or seats)]
-    raise click.UsageError("\n".join([f"{which} of {match['id']} are yours; say which:", *listed]))
+    raise click.UsageError("\n".join([f"{which}; say which:", *listed]))
 
 
 def _fetched(client: Client, taken: Json, folder: Path) -> Path:
@@ -80,7 +80,7 @@ def _fetched(client: Client, taken: Json, folder: Path) -> Path:
         raise click.UsageError(why) from None
     versions = client.bot(bot_id)["versions"]
     uploaded = next(each["filename"] for each in versions if each["number"] == number)
-    place = folder / f"bot{Path(uploaded).suffix}"
+    place = folder / f"{results.named(taken)}{Path(uploaded).suffix}"
     place.write_bytes(code)
     return place
 
@@ -100,4 +100,8 @@ def _play(ctx: click.Context, arguments: list[str]) -> None:
     if play is None:
         raise click.ClickException("rage play is not installed here")
     with play.make_context("play", arguments, parent=root) as inner:
-        play.invoke(inner)
+        try:
+            play.invoke(inner)
+        except click.UsageError as error:
+            error.ctx = ctx  # whose usage it is that went wrong
+            raise

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from api import results, saved, shown
+from api import complete, results, saved, shown
 from api.client import OVER, Client, ClientError, TookTooLong, named
 from api.commands import asked, entries
 from api.commands.bots import resolve
@@ -20,22 +21,26 @@ from api.shown import Column
 if TYPE_CHECKING:
     from service.audit import Audit
 
+STATUSES = ("draft", "scheduled", "running", "paused", "finished", "cancelled")
 AGAIN = 1.0  # seconds before a broken line is taken up again
 MOST_BREAKS = 30
 
 _as_csv = click.option("--csv", "as_csv", is_flag=True, help="Print them as CSV.")
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-_one = click.argument("tournament_id", metavar="TOURNAMENT")
+_one = asked.one_tournament
 
 
 @click.group()
 def tournament() -> None:
-    """Organise tournaments and follow them."""
+    """Organise tournaments and follow them.
+
+    TOURNAMENT is an id, or a name that only one has.
+    """
 
 
 @tournament.command()
 @click.argument("name")
-@click.argument("entrants", nargs=-1, metavar="BOT BOT ...")
+@click.argument("entrants", nargs=-1, metavar="BOT BOT ...", shell_complete=complete.bots)
 @asked.options(format="round_robin", rules="fundex", players=4, deals=20, duplicate=True)
 @click.option("--watch", "watching", is_flag=True, help="Follow it to its end.")
 @_as_json
@@ -49,7 +54,7 @@ def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, 
     made = client.create_tournament(name=name, **asked.request(client, entrants, given))
     entries.show(made, as_json)
     if watching:
-        follow(client, made["id"])
+        _follow_to_its_end(client, made["id"])
         results.standings(Patience(client.say).ask(lambda: client.standings(made["id"])))
 
 
@@ -79,9 +84,7 @@ def plan(file: Any, as_json: bool) -> None:
 
 
 @tournament.command("list")
-@click.option(
-    "--status", help="Only those that are draft, scheduled, running, paused, finished or cancelled."
-)
+@click.option("--status", type=click.Choice(STATUSES), help="Only those in this state.")
 @_as_json
 def list_(status: str | None, as_json: bool) -> None:
     """List tournaments, newest first."""
@@ -132,10 +135,16 @@ def resume(tournament_id: str, as_json: bool) -> None:
 
 @tournament.command()
 @_one
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @_as_json
-def cancel(tournament_id: str, as_json: bool) -> None:
-    """Stop a tournament for good; what was played stays."""
-    entries.show(saved.client().cancel(tournament_id), as_json)
+def cancel(tournament_id: str, yes: bool, as_json: bool) -> None:
+    """Stop a tournament for good; what was played stays. Asks first, on a terminal."""
+    client = saved.client()
+    if on_terminal() and not yes:
+        found = client.tournament(tournament_id)
+        played = f"{found['progress']['played']} of {found['progress']['total']} matches are played"
+        click.confirm(f"{found['name']} ends for good; {played}. Cancel it?", abort=True)
+    entries.show(client.cancel(tournament_id), as_json)
 
 
 @tournament.command()
@@ -143,7 +152,7 @@ def cancel(tournament_id: str, as_json: bool) -> None:
 def watch(tournament_id: str) -> None:
     """Follow a tournament to its end, then show the standings."""
     client = saved.client()
-    status = follow(client, tournament_id)
+    status = _follow_to_its_end(client, tournament_id)
     patience = Patience(client.say)
     results.standings(patience.ask(lambda: client.standings(tournament_id)))
     if status == "cancelled":
@@ -250,6 +259,19 @@ def _rows(
         shown.as_json(found)
     else:
         show(found)
+
+
+def on_terminal() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin.isatty()
+
+
+def _follow_to_its_end(client: Client, tournament_id: str) -> str:
+    try:
+        return follow(client, tournament_id)
+    except KeyboardInterrupt:
+        click.echo(f"\nit goes on; see how: rage tournament watch {tournament_id}", err=True)
+        raise
 
 
 def follow(client: Client, tournament_id: str, *, seconds: float = math.inf) -> str:

@@ -62,7 +62,7 @@ def test_url_and_token_may_come_from_the_environment(run: Run, logged_in: Client
     saved.path().unlink()
     env = {"RAGE_URL": logged_in.url, "RAGE_TOKEN": logged_in.token}
     assert "no such bots" in run("bots", "--mine", env=env).output
-    assert "needs a token" in run("--url", logged_in.url, "bots", "--mine", status=1).output
+    assert "you are not logged in" in run("--url", logged_in.url, "bots", "--mine", status=1).output
 
 
 def test_a_damaged_login_is_said_so(run: Run, logged_in: Client) -> None:
@@ -72,7 +72,7 @@ def test_a_damaged_login_is_said_so(run: Run, logged_in: Client) -> None:
 
 def test_a_server_that_is_away_is_an_error_in_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.transport.PATIENCE", 0.2)
-    said = run("--url", "http://127.0.0.1:1", "bots", status=1).output
+    said = run("--url", "http://127.0.0.1:1", "bots", status=4).output
     assert said.startswith("Error: http://127.0.0.1:1 does not answer")
     assert len(said.splitlines()) == 1
 

@@ -37,14 +37,101 @@ def test_who_is_not_logged_in_is_told_how(run: Run, server: str, bot: Path) -> N
 
 def test_who_has_no_server_is_told_how_to_find_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.saved.DEFAULT", "http://127.0.0.1:1")
-    assert "rage login URL --register NAME" in run("bots", status=1).output
+    assert "rage login URL --register NAME" in run("bots", status=4).output
 
 
 def test_a_login_asks_for_a_token_only_where_a_server_answers(run: Run, server: str) -> None:
-    assert "does not answer" in run("login", "http://127.0.0.1:1", input="rage_x\n", status=1).output
+    assert "does not answer" in run("login", "http://127.0.0.1:1", input="rage_x\n", status=4).output
     said = run("login", server, input="", status=1).output
     assert said.startswith("Error: no token was given")
     assert f"rage login {server} --register NAME" in said
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("http://127.0.0.1:99999", "is no address of a server"),
+        ("ftp://127.0.0.1", "is no address of a server"),
+        ("{server}/docs", "there is no Rage Arena at {server}/docs"),
+        ("https{tail}", "it speaks no TLS; is its address http://...?"),
+    ],
+)
+def test_a_wrong_address_is_said_to_be_wrong(run: Run, server: str, address: str, said: str) -> None:
+    parts = {"server": server, "tail": server.removeprefix("http")}
+    words = ["login", address.format(**parts), "--token", "rage_x"]
+    status = 4 if address.startswith("https") else 1
+    assert said.format(**parts) in run(*words, status=status).output
+
+
+def test_what_cannot_be_a_token_is_not_sent(run: Run, server: str) -> None:
+    assert "that is no token" in run("login", server, "--token", "rag\u00e9", status=2).output
+
+
+def test_a_token_that_is_no_more_valid_asks_for_another_login(run: Run, logged_in: Client) -> None:
+    said = run("--token", "rage_gone", "bots", "--mine", status=1).output
+    assert f"Log in again: rage login {logged_in.url}\n" in said and "Authorization" not in said
+
+
+def test_an_interrupted_command_says_so_and_has_a_status_of_its_own(
+    run: Run, logged_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Client, "bots", interrupt)
+    assert "interrupted" in run("bots", status=130).output
+    monkeypatch.setattr(Client, "tournament", interrupt)
+    assert (
+        "it goes on; see how: rage tournament watch t_x\n"
+        in run("tournament", "watch", "t_x", status=130).output
+    )
+
+
+def test_the_exit_codes_are_in_the_help(run: Run) -> None:
+    said = " ".join(run("--help").output.split())
+    assert "0 done; 1 refused, rejected, or the answer is no; 2 wrong usage; 3 no sandbox" in said
+    assert "4 the server does not answer or is busy, try again later; 130 interrupted" in said
+
+
+def test_a_tournament_may_be_named_while_only_one_is_called_so(
+    run: Run, logged_in: Client, four: list[str], make_spec: Any
+) -> None:
+    first = logged_in.create_tournament(**make_spec(four, start_at="manual"))["id"]
+    assert run("tournament", "show", "open").output.startswith(first)
+    second = logged_in.create_tournament(**make_spec(four, start_at="manual"))["id"]
+    said = run("tournament", "show", "Open", status=1).output
+    assert "2 tournaments are called Open; say which:" in said
+    assert f"{first}  scheduled" in said and f"{second}  scheduled" in said
+
+
+def test_cancelling_asks_on_a_terminal(
+    run: Run, logged_in: Client, four: list[str], make_spec: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = logged_in.create_tournament(**make_spec(four, start_at="manual"))["id"]
+    monkeypatch.setattr("api.commands.tournaments.on_terminal", lambda: True)
+    said = run("tournament", "cancel", made, input="n\n", status=1).output
+    assert "Open ends for good; 0 of 8 matches are played. Cancel it?" in said
+    assert logged_in.tournament(made)["status"] == "scheduled"
+    assert "cancelled" in run("tournament", "cancel", made, "--yes").output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("compare", "bot 0", "bot 0"), "bot 0 v1 is named twice; name another bot or version"),
+        (("compare", "bot 0", "bot 1", "--rules", "{bad"), "not JSON"),
+        (("rankings", "compare", "bot 0", "bot 1"), "no rated matches yet of fundex"),
+        (("bot", "show", "bot 0", "7"), "bot 0 has no version 7; the newest is 1"),
+        (("bot", "show", "bot 0:x"), "a version is a number, as in bot 0:1"),
+        (("tournament", "disqualify", "Open", "bot 3", "cheats"), "bot 3 is not entered"),
+    ],
+)
+def test_refusals_speak_of_names(
+    run: Run, logged_in: Client, four: list[str], make_spec: Any, words: tuple[str, ...], said: str
+) -> None:
+    logged_in.create_tournament(**make_spec(four[:3], players=3, start_at="manual"))
+    told = run(*words, status=2 if "{bad" in words else 1).output
+    assert said in told and "bot_" not in told and "/api/" not in told
 
 
 def test_a_rejected_bot_shows_its_report_to_its_owner(
@@ -58,7 +145,7 @@ def test_a_rejected_bot_shows_its_report_to_its_owner(
     assert "counts" in said
     assert "error (line 1): it raised" in said
     assert "spy.py" in run("bot", "show", "spy", "1").output
-    assert ":1 is ready" in run("bot", "show", "spy:1").output
+    assert "spy v1 is ready" in run("bot", "show", "spy:1").output
     assert json.loads(run("bot", "show", "spy", "2", "--json").stdout)["report"]["ready"] is False
     assert len(json.loads(run("bot", "show", "spy", "--json").stdout)["versions"]) == 2
     run("bot", "show", "spy", "3", status=1)
@@ -125,7 +212,8 @@ def test_a_retirement_is_asked_with_name_and_id(run: Run, logged_in: Client, bot
 def test_what_cannot_be_an_id_names_no_tournament(
     run: Run, logged_in: Client, words: tuple[str, ...]
 ) -> None:
-    assert run(*words, "Spring cup", status=1).output == "Error: no tournament Spring cup\n"
+    said = "Error: no tournament is called Spring cup; see: rage tournament list\n"
+    assert run(*words, "Spring cup", status=1).output == said
 
 
 def test_a_match_and_a_bot_that_cannot_be_are_none(run: Run, logged_in: Client) -> None:
