@@ -24,8 +24,9 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from schemathesis.config import SchemathesisConfig
+from schemathesis.core.failures import AcceptedNegativeData
 from schemathesis.engine import events, from_schema
-from schemathesis.openapi.checks import AcceptedNegativeData, RejectedPositiveData
+from schemathesis.openapi.checks import RejectedPositiveData
 from schemathesis.transport.wsgi import WSGITransport
 
 from api.blueprint import KEY_PARAMETER
