@@ -30,6 +30,11 @@ IN_DEAL = (  # matches of the same deal as this one that are not done; built onc
         match.c.deal_group == bindparam("group"),
     )
 )
+LOCK_DEAL = text(
+    "SELECT pg_advisory_xact_lock(hashtextextended(tournament_id || '/' || deal_group, 0))"
+    " FROM match WHERE tournament_id = :this AND number = :number"
+)
+LOCK_GROUP = text("SELECT pg_advisory_xact_lock(hashtextextended(:deal, 0))")
 GROUP = select(match.c.deal_group).where(
     match.c.tournament_id == bindparam("this"), match.c.number == bindparam("key")
 )
@@ -61,9 +66,14 @@ def _lock(work: Work, tournament_id: str, number: int) -> None:
     a writer is alone anyway.
     """
     if work.db.dialect.name == "postgresql":
-        key = "hashtextextended(tournament_id || '/' || deal_group, 0)"
-        query = f"SELECT pg_advisory_xact_lock({key}) FROM match WHERE tournament_id = :t AND number = :n"  # noqa: S608
-        work.db.execute(text(query), {"t": tournament_id, "n": number})
+        work.db.execute(LOCK_DEAL, {"this": tournament_id, "number": number})
+
+
+def _lock_deals(work: Work, tournament_id: str, groups: Sequence[int]) -> None:
+    """The same for several deals, always in one order."""
+    if work.db.dialect.name == "postgresql":
+        for group in groups:
+            work.db.execute(LOCK_GROUP, {"deal": f"{tournament_id}/{group}"})
 
 
 def finished(work: Work, tournament_id: str, number: int) -> None:
@@ -73,6 +83,20 @@ def finished(work: Work, tournament_id: str, number: int) -> None:
     group = work.db.scalar(GROUP, {**this, "key": number})
     if not work.db.scalar(IN_DEAL, {**this, "group": group}):
         _add(work, tournament_id, results.games(work.db, tournament_id, match.c.deal_group == group))
+
+
+def finished_all(work: Work, numbers: Mapping[str, Sequence[int]]) -> None:
+    """The same after many, numbers by tournament."""
+    for tournament_id, some in sorted(numbers.items()):
+        of_it = match.c.tournament_id == tournament_id
+        deals = select(match.c.deal_group).where(of_it, match.c.number.in_(some)).distinct()
+        groups = sorted(work.db.scalars(deals))
+        _lock_deals(work, tournament_id, groups)
+        these = (of_it, match.c.deal_group.in_(groups), match.c.status != "done")
+        whole = set(groups) - set(work.db.scalars(select(match.c.deal_group).where(*these)))
+        if whole:
+            played = results.games(work.db, tournament_id, match.c.deal_group.in_(sorted(whole)))
+            _add(work, tournament_id, played)
 
 
 def close(work: Work, tournament_id: str) -> None:

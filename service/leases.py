@@ -133,14 +133,14 @@ def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> t
         if not taken:
             text = f"attempt {sheet.attempt}"
             incidents.note(work, incidents.LATE, sheet.match_id, worker=worker, text=text)
-        last = taken and not _anything(work, sheet.tournament_id)
+        last = taken and not anything(work, sheet.tournament_id)
         following = _claim(work, worker, _lease(arena)) if more and not last else None
-        if not more and _anything(work):
+        if not more and anything(work):
             work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
         if taken:  # last, because others of the deal wait from here on to the commit
             counts.finished(work, sheet.tournament_id, sheet.number)
     if last:  # planning what comes next may take longer than a lease that nobody renews
-        _gone_on(arena, sheet.tournament_id)
+        gone_on(arena, sheet.tournament_id)
         following = claim(arena, worker) if more else None
     return taken, following
 
@@ -160,7 +160,7 @@ def give_back(arena: Arena, held: Assignment, trouble: str, *, suspicion: int = 
     with arena.work() as work:
         if _release(work, held.tournament_id, held.number, held.token, trouble, suspicion):
             incidents.note(work, incidents.HANDED_BACK, held.match_id, text=trouble)
-    _gone_on(arena, held.tournament_id)
+    gone_on(arena, held.tournament_id)
 
 
 def inherit(arena: Arena, place: str, heir: str) -> int:
@@ -210,7 +210,7 @@ def waiting(work: Work, most: int) -> int:
     return work.db.scalar(select(func.count()).select_from(some)) or 0
 
 
-def _gone_on(arena: Arena, tournament_id: str) -> None:
+def gone_on(arena: Arena, tournament_id: str) -> None:
     """Have the tournament go on, if it is time. What is committed is: `reap` does the same later."""
     try:
         stages.advance(arena, tournament_id)
@@ -222,7 +222,8 @@ def _lease(arena: Arena) -> timedelta:
     return timedelta(seconds=arena.settings.lease_seconds)
 
 
-def _anything(work: Work, tournament_id: str | None = None) -> bool:
+def anything(work: Work, tournament_id: str | None = None) -> bool:
+    """Whether something waits to be played, at all or of one tournament."""
     if tournament_id is None:
         return bool(work.db.scalar(IS_ANYTHING))
     return bool(work.db.scalar(IS_ANYTHING_OF_THIS, {"this": tournament_id}))
@@ -300,16 +301,33 @@ def _under(tournament_id: str, number: int, token: str) -> dict[str, Any]:
 
 
 def _finish(work: Work, sheet: Sheet) -> bool:
-    result = {"status": "done", "lease_token": None, "lease_until": None, "finished_at": work.now}
-    if not work.db.execute(FINISH, {**_held(sheet), **sheet.match, **result}).rowcount:
+    if not work.db.execute(FINISH, _result(work, sheet)).rowcount:
         return False
-    work.db.execute(SEATS, [dict(each) for each in sheet.seats])
-    if sheet.faults:
-        work.db.execute(FAULTS, [dict(each) for each in sheet.faults])
-        work.steps.note_faults(sheet.number, [each["kind"] for each in sheet.faults])
-    told = {name: sheet.match[name] for name in ("faults", "decisions")}
-    work.steps.note(sheet.tournament_id, sheet.number, done=1, ended=1, **told)
+    _write(work, [sheet])
     return True
+
+
+def finish_all(work: Work, sheets: Sequence[Sheet]) -> None:
+    """Write results whose leases are known to be the present ones, and locked."""
+    if sheets:
+        work.db.execute(FINISH, [_result(work, each) for each in sheets])
+        _write(work, sheets)
+
+
+def _result(work: Work, sheet: Sheet) -> dict[str, Any]:
+    done = {"status": "done", "lease_token": None, "lease_until": None, "finished_at": work.now}
+    return {**_held(sheet), **sheet.match, **done}
+
+
+def _write(work: Work, sheets: Sequence[Sheet]) -> None:
+    """The rows of a result beside its match's, and what is added to progress."""
+    work.db.execute(SEATS, [dict(seat) for sheet in sheets for seat in sheet.seats])
+    if faults := [dict(each) for sheet in sheets for each in sheet.faults]:
+        work.db.execute(FAULTS, faults)
+    for sheet in sheets:
+        work.steps.note_faults(sheet.number, [each["kind"] for each in sheet.faults])
+        told = {name: sheet.match[name] for name in ("faults", "decisions")}
+        work.steps.note(sheet.tournament_id, sheet.number, done=1, ended=1, **told)
 
 
 def _release(work: Work, tournament_id: str, number: int, token: str, trouble: str, suspicion: int) -> bool:

@@ -7,10 +7,11 @@ machine. A sheet carries its lease, so one that comes too late, or twice, is ref
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import structlog
 
@@ -20,6 +21,8 @@ from service.sheet import Sheet
 log = structlog.get_logger(__name__)
 MOST_SHEETS = 1_000
 MOST_BYTES = 64 << 20
+AT_ONCE = 100
+T = TypeVar("T", Sheet, Sequence[Sheet])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +48,26 @@ class Spool:
             if file is not None:
                 os.close(file)
 
-    def deliver(self, give: Callable[[Sheet], object]) -> int:
+    def deliver(
+        self, give: Callable[[Sheet], object], give_all: Callable[[Sequence[Sheet]], object] | None = None
+    ) -> int:
         """Give in what others left; how many. That the database is away passes through, and the sheet stays.
 
-        So does one that cannot be given in for any other reason, but it keeps nobody from anything else.
+        So does one that cannot be given in for any other reason, but it keeps nobody from anything else:
+        `give_all` takes several at once, and where that fails each is given in by itself.
         """
-        count = 0
-        for path in self.waiting():
-            with _locked(path) as file:
-                if file is None:
-                    continue  # its writer is still at it
-                try:
-                    sheet = Sheet.loads(_read(file))
-                except ValueError as error:
-                    log.error("sheet_unreadable", path=str(path), error=str(error))
+        count, waiting = 0, self.waiting()
+        for first in range(0, len(waiting), AT_ONCE):
+            with ExitStack() as locks:
+                held = list(_readable(waiting[first : first + AT_ONCE], locks))
+                together = give_all is not None and len(held) > 1
+                if together and _given(give_all, [sheet for _, sheet in held]):
+                    done = held
                 else:
-                    if not _given(give, sheet):
-                        continue  # it stays
-                    count += 1
-                path.unlink(missing_ok=True)
+                    done = [(path, sheet) for path, sheet in held if _given(give, sheet)]
+                for path, _ in done:
+                    path.unlink(missing_ok=True)
+                count += len(done)
         return count
 
     def waiting(self) -> list[Path]:
@@ -104,13 +108,28 @@ class Spool:
                     part.unlink(missing_ok=True)
 
 
-def _given(give: Callable[[Sheet], object], sheet: Sheet) -> bool:
+def _readable(paths: Sequence[Path], locks: ExitStack) -> Iterator[tuple[Path, Sheet]]:
+    """The sheets among these that nobody is at, ours until the locks are let go; what is none is removed."""
+    for path in paths:
+        file = locks.enter_context(_locked(path))
+        if file is None:
+            continue  # its writer is still at it
+        try:
+            yield path, Sheet.loads(_read(file))
+        except ValueError as error:
+            log.error("sheet_unreadable", path=str(path), error=str(error))
+            path.unlink(missing_ok=True)
+
+
+def _given(give: Callable[[T], object] | None, told: T) -> bool:
     try:
-        give(sheet)
+        if give is not None:
+            give(told)
     except Unavailable:
         raise
     except Exception:
-        log.exception("sheet_not_given_in", match=sheet.match_id)
+        matches = [each.match_id for each in ([told] if isinstance(told, Sheet) else told)]
+        log.exception("sheet_not_given_in", matches=matches)
         return False
     return True
 

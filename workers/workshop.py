@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 
-from service import bots, desk, leases, presence, traces, trials
+from service import bots, desk, ingest, leases, presence, traces, trials
 from service.errors import ServiceError
 from service.settings import Settings
 from service.work import Arena
@@ -102,7 +102,10 @@ class Workshop:
 
     def _put_in_order(self) -> None:
         """What others on this machine played and could not give in; then what our predecessor held."""
-        self.spool.deliver(lambda sheet: leases.give_in(self.arena, sheet, worker=self.name))
+        self.spool.deliver(
+            lambda sheet: leases.give_in(self.arena, sheet, worker=self.name),
+            lambda sheets: ingest.give_in_all(self.arena, sheets, worker=self.name),
+        )
         if not self._heir:
             for verb in (leases.inherit, trials.inherit):
                 verb(self.arena, self.place, self.name)

@@ -1,0 +1,94 @@
+"""Results that come together are what they would be one by one; each is judged by its own lease."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+
+from service import counts, ingest, leases, progress, rerate, tables, tournaments
+from service.accounts import Account
+from service.leases import Assignment
+from service.sheet import Sheet
+from service.work import Arena
+
+SMALL = {"preset": "fundex", "hand_sizes": [1]}
+Make = Callable[[Assignment], Sheet]
+
+
+@pytest.fixture
+def cup(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]) -> str:
+    """24 matches in 12 deals."""
+    told = {"name": "Cup", "entrants": ready_bots(4), "players": 2, "rules": SMALL, "deals": 2}
+    return tournaments.create(arena, author, told).id
+
+
+@pytest.fixture
+def make(monkeypatch: pytest.MonkeyPatch, finish: Any) -> Make:
+    """A sheet of a match that was played, not given in."""
+
+    def do(held: Assignment) -> Sheet:
+        seen: list[Sheet] = []
+        with monkeypatch.context() as patched:
+            patched.setattr(leases, "give_in", lambda arena, sheet, **_: (seen.append(sheet), None))
+            finish(None, held)
+        return seen[0]
+
+    return do
+
+
+def claimed(arena: Arena, many: int) -> list[Assignment]:
+    return [held for held in (leases.claim(arena, f"host-0-{n}-1") for n in range(many)) if held is not None]
+
+
+def rows(arena: Arena) -> list[Any]:
+    order = (tables.seat.c.number, tables.seat.c.seat)
+    with arena.read() as db:
+        return [tuple(row)[1:] for row in db.execute(select(tables.seat).order_by(*order))]
+
+
+def test_together_they_are_what_they_are_one_by_one(arena: Arena, cup: str, make: Make) -> None:
+    sheets = [make(held) for held in claimed(arena, 24)]
+    assert ingest.give_in_all(arena, sheets[5:], worker="w") == [True] * 19
+    assert [leases.give_in(arena, each, worker="w")[0] for each in sheets[:5]] == [True] * 5
+    assert tournaments.tournament(arena, cup).status == "finished"
+    assert rerate.rerate(arena).wrong == []
+    with arena.read() as db:
+        assert sum(line.matches for line in counts.stored_lines(db, cup)) == 24
+    assert len(rows(arena)) == 48
+
+
+def test_each_is_judged_by_its_own_lease_and_counts_once(arena: Arena, cup: str, make: Make) -> None:
+    held = claimed(arena, 6)
+    sheets = [make(each) for each in held]
+    leases.give_back(arena, held[2], "lost", suspicion=0)
+    again = next(each for each in claimed(arena, 1) if each.number == held[2].number)
+    late, twice, right = sheets[2], sheets[0], make(again)
+    told = ingest.give_in_all(arena, [*sheets[:2], twice, late, right, *sheets[3:]], worker="w")
+    assert told == [True, True, False, False, True, True, True, True]
+    assert ingest.give_in_all(arena, sheets, worker="w") == [False] * 6
+    with arena.read() as db:
+        assert progress.of_tournaments(db, [cup])[cup] == progress.recounted(db, cup)
+    assert len(rows(arena)) == 12 and rerate.rerate(arena).wrong == []
+
+
+def test_batches_that_meet_others_wait_for_nobody_for_ever(arena: Arena, cup: str, make: Make) -> None:
+    sheets = [make(held) for held in claimed(arena, 24)]
+    parts = [sheets[0::3], sheets[1::3][::-1], sheets[2::3]]
+    with ThreadPoolExecutor(3) as crowd:
+        told = list(crowd.map(lambda part: ingest.give_in_all(arena, part, worker="w"), parts))
+    assert told == [[True] * 8] * 3
+    assert tournaments.tournament(arena, cup).status == "finished"
+    assert rerate.rerate(arena).wrong == []
+
+
+def test_all_or_nothing_of_a_batch_is_written(arena: Arena, cup: str, make: Make) -> None:
+    sheets = [make(held) for held in claimed(arena, 4)]
+    broken = replace(sheets[3], seats=[{**sheets[3].seats[0], "place": None}, *sheets[3].seats[1:]])
+    with pytest.raises(IntegrityError):
+        ingest.give_in_all(arena, [*sheets[:3], broken], worker="w")
+    assert rows(arena) == []
+    assert ingest.give_in_all(arena, sheets, worker="w") == [True] * 4
