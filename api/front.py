@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from api.squeezed import WORTH_IT, squeeze
@@ -34,14 +34,12 @@ CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_ACCEPT_ENCOD
 
 @dataclass(slots=True)
 class Answer:
-    """A whole answer of status 200, squeezed once somebody wants it so, and when it was made."""
+    """A whole answer of status 200, and when it was made."""
 
     headers: Headers
     content: bytes
     made: float
     tag: str = ""
-    squeezed: bytes | None = None
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         tag = next((value for name, value in self.headers if name == "ETag"), "none")
@@ -56,10 +54,7 @@ class Answer:
         """As the reader takes it."""
         if not _takes_gzip(environ) or len(self.content) <= WORTH_IT:
             return self.content
-        with self.lock:  # many may want it at once
-            if self.squeezed is None:
-                self.squeezed = squeeze(self.content)
-        return self.squeezed
+        return squeeze(self.content)
 
     def whole(self, environ: Environ) -> Headers:
         """The headers that go with that body; what is squeezed is the same in content only."""
@@ -91,6 +86,7 @@ class Front:
         self._clock = clock
         self._kept: dict[tuple[str, ...], Answer] = {}
         self._size = 0
+        self._lock = threading.Lock()
 
     def __call__(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
         key = _key(environ)
@@ -142,11 +138,12 @@ class Front:
         return [b"" if _tell(answer, environ, start) == 304 else answer.body(environ)]
 
     def _keep(self, key: tuple[str, ...], answer: Answer) -> None:
-        size = len(answer.content)
-        if len(self._kept) >= MOST or self._size + size > ROOM:
-            self._kept, self._size = {}, 0
-        self._kept[key] = answer
-        self._size += size
+        with self._lock:
+            before = self._kept.get(key)
+            self._size += len(answer.content) - (len(before.content) if before else 0)
+            if (before is None and len(self._kept) >= MOST) or self._size > ROOM:
+                self._kept, self._size = {}, len(answer.content)
+            self._kept[key] = answer
 
 
 def request_id(given: str) -> str:

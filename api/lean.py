@@ -27,7 +27,7 @@ from service.work import Arena
 
 MOST = 64  # pools
 TODAY = 5.0  # seconds
-NUMBER = re.compile("[1-9][0-9]{0,2}")
+RULES, NUMBER = re.compile("[!-~]{1,40}"), re.compile("[1-9][0-9]{0,2}")
 USUAL = {"rules": "fundex", "players": "4", "limit": "50"}
 TAIL = '],"next":null}'
 NEWEST = newest(bindparam("rules"), bindparam("players"), DEFAULT).with_only_columns(snapshot.c.id)
@@ -106,14 +106,10 @@ class Lean:
 def _usual(query: str) -> tuple[str, int, int] | None:
     """Rules, players and limit, if nothing else is asked and all is as it should be."""
     given = parse_qsl(query, keep_blank_values=True)
-    names = [name for name, _ in given]
     asked = USUAL | dict(given)
-    numbers = asked["players"], asked["limit"]
-    if (
-        len(set(names)) < len(names)
-        or asked.keys() != USUAL.keys()
-        or not all(map(NUMBER.fullmatch, numbers))
-    ):
+    if len({name for name, _ in given}) < len(given) or asked.keys() != USUAL.keys():
         return None
-    players, limit = map(int, numbers)
-    return (asked["rules"], players, limit) if limit <= paging.MOST else None
+    rules, players, limit = (asked[name] for name in USUAL)
+    if not (RULES.fullmatch(rules) and NUMBER.fullmatch(players) and NUMBER.fullmatch(limit)):
+        return None
+    return (rules, int(players), int(limit)) if int(limit) <= paging.MOST else None

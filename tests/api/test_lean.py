@@ -63,7 +63,8 @@ def test_what_is_not_usual_is_the_applications(app: Flask, arena: Arena, pool: s
     for more in ("limit=0", "limit=201", "limit=x", "limit=+5", "limit=5&limit=5", "limit=", "cursor=x",
                  "what=1", "name=spy", "model=elo_classic", pool):  # fmt: skip
         assert writer(f"{pool}&{more}") is None, more
-    assert writer("rules=nobody") is None
+    for rules in ("nobody", "", "%00", "%ff", "%ed%a0%80", "x" * 41):
+        assert writer(f"rules={rules}") is None, rules
 
 
 def test_where_strangers_may_not_read_nothing_is_written(arena: Arena, pool: str) -> None:
