@@ -11,7 +11,7 @@ from pathlib import Path
 from mypyc.build import mypycify
 from setuptools import Distribution
 
-HOT = ("cards", "trick", "deal", "pile", "tape", "actions", "law", "reasons", "scoring", "round")
+HOT = ("cards", "trick", "deal", "pile", "tape", "actions", "law", "reasons", "scoring", "hand", "course", "round", "match")
 TELLING = ("events", "sampling")
 
 

@@ -42,7 +42,7 @@ def _turn(game: "Round") -> None:
 
 
 def _wild(game: "Round") -> None:
-    game.actions = game.law.actions_after_wild
+    game.wilds_allowed = game.law.wilds_together
 
 
 CHANGES: Final[Mapping[Change, Callable[["Round"], None]]] = {

@@ -20,37 +20,39 @@ from engine.switches import Deck
 
 SEED_BYTES: Final = 32
 _WHOLE: Final = 1024  # bytes that name most decks; SHAKE's longer outputs begin with its shorter ones
-_DOWNWARDS: Final = [
-    bytes(range(RANKS * colour, RANKS * colour + RANKS))[::-1] for colour in range(NO_COLOUR)
-]
+_DOWNWARDS: Final = [range(RANKS * colour + RANKS - 1, RANKS * colour - 1, -1) for colour in range(NO_COLOUR)]
 _PEEK: Final = 3  # cards of the pile worth knowing at once: one of them is nearly always a number card
 
 
 class Shuffler:
-    """Shuffles one deck, card by card, as far as it is asked to."""
+    """Shuffles one deck, card by card, as far as it is asked to.
+
+    A shuffle is a list of places in the deck's fixed order; `cards` tells which card has which place. Of a
+    number card the place is its own number, and places sort like cards.
+    """
 
     def __init__(self, deck: Deck) -> None:
         self.size: int = deck.size
-        self._cards: bytes = bytes(deck.cards()).ljust(256, b"\0")
+        self.cards: tuple[int, ...] = deck.cards()
         self._remainder: bytes = bytes(byte % self.size for byte in range(256))
         self._dropped: bytes = bytes(range(256 // self.size * self.size, 256))
         self._lengths: list[int] = [self._length(count) for count in range(self.size + 1)]
 
-    def first(self, seed: bytes, number: int, count: int) -> bytes:
+    def first(self, seed: bytes, number: int, count: int) -> list[int]:
         """The first cards of the deck shuffled for round `number` (from 1): `count` of them or more."""
         source, length = seed + number.to_bytes(4, "big"), self._lengths[count]
         while True:
             stream = shake_256(source).digest(length)
-            order = dict.fromkeys(stream.translate(self._remainder, self._dropped))
+            order = list(dict.fromkeys(stream.translate(self._remainder, self._dropped)))
             if len(order) >= count:
-                return bytes(order).translate(self._cards)
+                return order
             length *= 2
 
     def deal(self, seed: bytes, number: int, size: int, players: int) -> "Deal":
         """Hands of `size` cards for round `number`, and what is left."""
         wanted = size * players + _PEEK
-        deck = self.first(seed, number, wanted if wanted < self.size else self.size)
-        return Deal(self, seed, number, deck, size, players)
+        order = self.first(seed, number, wanted if wanted < self.size else self.size)
+        return Deal(self, order, size, players, (seed, number))
 
     def _length(self, count: int) -> int:
         """Bytes of the stream that probably name so many cards; a matter of speed only."""
@@ -62,36 +64,54 @@ class Shuffler:
 class Deal:
     """Who holds what when a round begins, nothing turned yet. The order of the pile is found when needed.
 
-    `deck` is as much of the shuffled deck as is known; its first `dealt` cards are in hands.
+    `order` is as much of the shuffle as is known, in places of the `shuffler`, which knows the rest from seed
+    and round (`source`); its first `dealt` cards are in hands of `size`.
     """
 
-    __slots__ = ("_highest", "_number", "_seed", "_shuffler", "dealt", "deck", "hands")
+    __slots__ = ("_highest", "_source", "dealt", "order", "shuffler", "size")
 
     def __init__(
-        self, shuffler: Shuffler, seed: bytes, number: int, deck: bytes, size: int, players: int
+        self,
+        shuffler: Shuffler,
+        order: list[int],
+        size: int,
+        players: int,
+        source: tuple[bytes, int] | None = None,
     ) -> None:
-        self._shuffler: Shuffler = shuffler
-        self._seed: bytes = seed
-        self._number: int = number
-        self._highest: list[int] = []
-        self.deck: bytes = deck
+        self.shuffler: Shuffler = shuffler
+        self.order: list[int] = order
+        self.size: int = size
         self.dealt: int = size * players
-        self.hands: list[bytes] = [deck[at : at + size] for at in range(0, self.dealt, size)]
+        self._source: tuple[bytes, int] | None = source
+        self._highest: list[int] | None = None
 
     @property
-    def pile(self) -> bytes:
+    def hands(self) -> list[list[int]]:
+        """The cards of each seat, as dealt."""
+        cards = [self.shuffler.cards[place] for place in self.order[: self.dealt]]
+        return [cards[at : at + self.size] for at in range(0, self.dealt, self.size)]
+
+    @property
+    def pile(self) -> list[int]:
         """The undealt cards, top first."""
-        if len(self.deck) < self._shuffler.size:
-            self.deck = self._shuffler.first(self._seed, self._number, self._shuffler.size)
-        return self.deck[self.dealt :]
+        if self._source is not None:
+            self.order = self.shuffler.first(*self._source, self.shuffler.size)
+            self._source = None
+        return [self.shuffler.cards[place] for place in self.order[self.dealt :]]
 
     @property
     def highest(self) -> list[int]:
         """The pile's highest number card of each colour, -1 where there is none. This needs no order."""
-        if not self._highest:
-            dealt = self.deck[: self.dealt]
-            left = [cards.translate(None, dealt) for cards in _DOWNWARDS]
-            self._highest = [cards[0] if cards else -1 for cards in left]
+        if self._highest is None:
+            dealt = bytes(self.order[: self.dealt])
+            self._highest = []
+            for colour in _DOWNWARDS:
+                for card in colour:
+                    if card not in dealt:
+                        break
+                else:
+                    card = -1
+                self._highest.append(card)
         return self._highest
 
 
@@ -103,7 +123,8 @@ def shuffler(deck: Deck) -> Shuffler:
 
 def shuffle(seed: bytes, number: int, deck: Deck) -> bytes:
     """The whole deck, shuffled for round `number` (from 1)."""
-    return shuffler(deck).first(seed, number, deck.size)
+    cards = shuffler(deck).cards
+    return bytes(cards[each] for each in shuffler(deck).first(seed, number, deck.size))
 
 
 def deal(seed: bytes, number: int, rules: RuleSet, players: int) -> Deal:

@@ -6,6 +6,7 @@ from typing import Final
 from engine.actions import CHANGES, CHOSEN
 from engine.cards import NO_COLOUR
 from engine.deal import shuffler
+from engine.hand import Hand
 from engine.rules import RuleSet
 from engine.switches import Change, Out, Suit, WildPair
 from engine.trick import ActionMoves, wild_calls
@@ -24,20 +25,20 @@ class Law:
         self.mates: Final = tuple(next(g for g in self.groups if seat in g) for seat in range(players))
         self.forced: Final[bool] = rules.suit is Suit.FORCED
         self.any_time: Final[bool] = rules.action_any_time
-        self.unwatched: Final[int] = players if self.forced else 0
-        self.due: Final = list(range(NO_COLOUR)) if self.forced else [NO_COLOUR] * NO_COLOUR
+        self.due: Final = list(range(7)) if self.forced else [NO_COLOUR] * 7
         self.left: Final = [*range(1, players), 0]
+        seats = range(players)
+        self.orders: Final = [(*seats[leader:], *seats[:leader]) for leader in seats]
         self.out_ends: Final[bool] = rules.out is Out.TRICK
         self.last_wild: Final[bool] = rules.wild_pair is WildPair.LAST
         self.worth: Final = rules.bid_points
-        self.nothing: Final[list[list[list[int]]]] = [[[]] * 8] * players
+        self.nothing: Final[list[Hand]] = [[[]] * 9] * players
         self.change: Final = CHANGES[rules.change]
         self.chosen: Final = CHOSEN.get(rules.change, CHOSEN[Change.NAME])
         self.bids: Final = [list(range(size + 1)) for size in range(1 + rules.deck.size // players)]
         self.actions: Final = ActionMoves(wild_calls(rules.wild_rank))
-        self.actions_after_wild: Final = (
-            ActionMoves(()) if rules.wild_pair is WildPair.REFUSED else self.actions
-        )
+        self.actions_after_wild: Final = ActionMoves(())
+        self.wilds_together: Final[bool] = rules.wild_pair is not WildPair.REFUSED
 
 
 @lru_cache(maxsize=256)

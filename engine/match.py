@@ -7,8 +7,7 @@ from engine.cards import NOTATION, OVER, PLAY, read, written
 from engine.deal import SEED_BYTES
 from engine.errors import IllegalMove, RulesError
 from engine.law import law
-from engine.pile import Pile
-from engine.round import Round, sorted_hand
+from engine.round import Round
 from engine.rules import RuleSet
 from engine.scoring import exact_bids, places
 
@@ -25,7 +24,6 @@ class Match:
         self.seed = seed
         self.rounds = self.law.rounds
         self.totals: list[int] = [0] * players
-        self.exact: list[int] = [0] * players
         self.finished: list[Round] = []
         self.number = 1
         self.over: bool = False
@@ -67,9 +65,15 @@ class Match:
     def clone(self) -> "Match":
         """A copy that can be played on."""
         twin = copy(self)
-        twin.totals, twin.exact, twin.finished = self.totals[:], self.exact[:], self.finished[:]
+        twin.totals, twin.finished = self.totals[:], self.finished[:]
         twin.round = self.round if self.over else self.round.clone()
         return twin
+
+    @property
+    def exact(self) -> list[int]:
+        """How many bids each seat has met exactly in the finished rounds."""
+        met = [exact_bids(self.rules, played.bids, played.taken) for played in self.finished]
+        return [sum(column) for column in zip(*met, strict=True)] or [0] * self.players
 
     def scores(self) -> tuple[int, ...]:
         """Totals of the finished rounds, penalties included."""
@@ -89,7 +93,6 @@ class Match:
         """Add up the round that is over, and deal the next if there is one; `advance` does it by itself."""
         played = self.round
         self.totals = list(map(add, self.totals, played.scores()))
-        self.exact = list(map(add, self.exact, exact_bids(self.rules, played.bids, played.taken)))
         self.finished.append(played)
         if self.number < len(self.rounds):
             self.number += 1
@@ -101,6 +104,4 @@ class Match:
         number, players = self.number, self.players
         size = self.rounds[number - 1]
         deal = self.law.shuffler.deal(self.seed, number, size, players)
-        hands = [sorted_hand(hand) for hand in deal.hands]
-        pile = Pile.of(deal, self.rules.turned)
-        return Round(self.law, (number - 2) % players, hands, pile, size)
+        return Round.of(self.law, (number - 2) % players, deal)

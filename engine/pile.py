@@ -31,14 +31,20 @@ class Pile:
     __slots__ = ("_begins", "_bottom", "_missing", "_stock", "_top", "colour", "face")
 
     def __init__(
-        self, top: list[int], bottom: list[int], face: int, colour: int, stock: Stock | None = None
+        self,
+        top: list[int],
+        bottom: list[int],
+        face: int,
+        colour: int,
+        stock: Stock | None = None,
+        begins: int = 0,
     ) -> None:
         self.face: int = face
         self.colour: int = colour
         self._top: list[int] = top
         self._bottom: list[int] = bottom
         self._stock: Stock | None = stock
-        self._begins: int = 0
+        self._begins: int = begins
         self._missing: list[int] = []
 
     @classmethod
@@ -54,22 +60,20 @@ class Pile:
     @classmethod
     def of(cls, deal: Deal, turned: Turned) -> "Pile":
         """The same for a deal, as far as possible without asking for the order of its pile."""
-        deck, first = deal.deck, deal.dealt
-        for index in range(first, len(deck)):
-            card = deck[index]
+        known = deal.order[deal.dealt :]
+        for at, card in enumerate(known):
             if card < FIRST_WILD:
-                above, below = ASIDE[turned](list(deck[first:index])) if index > first else ([], [])
-                above.insert(0, card)
-                pile = cls(above, below, card, card >> 4, deal)
-                pile._begins = index + 1 - first
-                return pile
+                above, below = (
+                    ASIDE[turned]([deal.shuffler.cards[each] for each in known[:at]]) if at else ([], [])
+                )
+                return cls([card, *above], below, card, card >> 4, deal, at + 1)
         return cls.opened(deal.pile, turned)
 
     def clone(self) -> "Pile":
         """A copy that can be played on."""
-        twin = Pile(self._top[:], self._bottom[:], self.face, self.colour, self._stock)
-        if self._stock is not None:
-            twin._begins, twin._missing = self._begins, self._missing[:]
+        twin = Pile(self._top[:], self._bottom[:], self.face, self.colour, self._stock, self._begins)
+        if self._missing:
+            twin._missing = self._missing[:]
         return twin
 
     @property

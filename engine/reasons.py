@@ -30,7 +30,7 @@ def _wrong_play(game: "Round", move: int | None) -> str:
     suited = game.lead != NO_COLOUR and game.law.forced and game.hands[game.seat][game.lead]
     if suited and (CARD[move] < FIRST_WILD or not game.law.any_time):
         return f"must follow {COLOUR_NAMES[game.lead]}"
-    if CARD[move] == WILD and game.actions is not game.law.actions:
+    if CARD[move] == WILD and not game.wilds_allowed:
         return "this trick holds a Wild already"
     return "a Wild must be called as one of the legal choices"
 

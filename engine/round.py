@@ -1,77 +1,42 @@
-"""One round of Rage: whose turn it is, what is legal, what a move does.
+"""One round of Rage: whose turn it is, what is legal, what came of the moves so far.
 
-This is the hot core and deliberately one mutable object of small ints (see `cards` for the numbers).
-A hand is eight lists: number cards of the six colours, all number cards (at the colour "none"), and the
-action cards. Of what happens only bids and tricks are kept, and a few `notes` of what does not
-follow from these; `tape` makes a story of them. `apply` trusts its caller: membership in `legal()` is
-the check, and `refusal` says in words why a move is not in it.
+A round is one mutable object of small ints (see `cards` for the numbers); how it goes on is told in `course`.
+Of what happens only bids and tricks are kept, and a few `notes` of what does not follow from these; `tape`
+makes a story of them. Moves are trusted: membership in `legal()` is the check, and `refusal` says in words
+why a move is not in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import add
 
-from engine.actions import EFFECTS
-from engine.cards import (
-    BID,
-    CARD,
-    CHALLENGE,
-    CHANGE,
-    COLOUR,
-    FIRST_COLOUR,
-    FIRST_WILD,
-    NO,
-    NO_COLOUR,
-    OVER,
-    PLAY,
-    TRUMP,
-    WILD,
-    YES,
-)
+from engine.cards import BID, NO_COLOUR, OVER, TRUMP
+from engine.course import course
+from engine.deal import Deal
+from engine.hand import ACTIONS, Hand, copied, dealt_hands, sorted_hand
 from engine.law import Law
 from engine.pile import Pile
 from engine.reasons import REASONS
 from engine.scoring import round_points
 from engine.switches import Change
-from engine.tape import FINED, TURNED, Entry, Tape
-from engine.trick import STRENGTH
+from engine.tape import TURNED, Entry, Tape
 
-Hand = list[list[int]]
 Trick = tuple[int, list[int], int, int]
 """A finished trick: leader, cards in the order played, the trump that judged it, winner."""
 
-ACTIONS = 7
-PENALTY = -10
-
-_ANSWERS = [NO, YES]
-
-
-def sorted_hand(cards: Sequence[int]) -> Hand:
-    """A hand as eight lists, each in the order of `cards`."""
-    numbers = sorted(cards)
-    actions: list[int] = []
-    while numbers and numbers[-1] >= FIRST_WILD:
-        actions.insert(0, numbers.pop())
-    hand: Hand = [[], [], [], [], [], [], numbers, actions]
-    for card in numbers:
-        hand[COLOUR[card]].append(card)
-    return hand
-
 
 class Round:
-    """A round in play. Read its attributes freely; change it only through `apply`."""
+    """A round in play. Read its attributes freely; change it only through `apply` or `turns`."""
 
     __slots__ = (
-        *("law", "players", "left", "unwatched", "dealer", "hands", "hand_size", "pile", "first_trump"),
-        *("first_face", "kind", "leader", "seat", "lead", "due", "trick", "actions", "acted", "stake"),
-        *("turn_due", "choices", "bids", "taken", "stakes", "penalties", "tricks", "notes", "_tape"),
+        *("law", "players", "dealer", "hands", "hand_size", "pile", "first_trump", "first_face", "kind"),
+        *("leader", "seat", "lead", "trick", "wilds_allowed", "acted", "stake", "turn_due", "choices"),
+        *("bids", "taken", "stakes", "penalties", "tricks", "notes", "_tape", "_send"),
     )
 
     def __init__(self, law: Law, dealer: int, hands: list[Hand], pile: Pile, hand_size: int) -> None:
         players = law.players
         self.law: Law = law
         self.players: int = players
-        self.left: list[int] = law.left
-        self.unwatched: int = law.unwatched
         self.dealer: int = dealer
         self.hands: list[Hand] = hands
         self.hand_size: int = hand_size
@@ -82,9 +47,8 @@ class Round:
         self.leader: int = law.left[dealer]
         self.seat: int = self.leader
         self.lead: int = NO_COLOUR
-        self.due: int = NO_COLOUR
         self.trick: list[int] = []
-        self.actions = law.actions
+        self.wilds_allowed: bool = True
         self.acted: bool = False
         self.stake: int = 0
         self.turn_due: bool = False
@@ -96,20 +60,25 @@ class Round:
         self.tricks: list[Trick] = []
         self.notes: list[tuple[int, Entry]] = []
         self._tape: Tape | None = None
+        self._send: Callable[[int], list[int]] | None = None
 
     @classmethod
     def dealt(cls, law: Law, dealer: int, hands: Sequence[Sequence[int]], pile: Sequence[int]) -> "Round":
         """A round about to begin: `pile` top first, its trump card not turned yet."""
         opened = Pile.opened(pile, law.rules.turned)
-        return cls(law, dealer, [sorted_hand(hand) for hand in hands], opened, len(hands[0]))
+        return cls(law, dealer, [sorted_hand(hand, law.actions) for hand in hands], opened, len(hands[0]))
+
+    @classmethod
+    def of(cls, law: Law, dealer: int, deal: Deal) -> "Round":
+        """The same of a deal."""
+        return cls(law, dealer, dealt_hands(deal, law.actions), Pile.of(deal, law.rules.turned), deal.size)
 
     def clone(self) -> "Round":
         """A copy that can be played on without touching this one."""
-        hands = [[cards[:] for cards in hand] for hand in self.hands]
-        twin = Round(self.law, self.dealer, hands, self.pile.clone(), self.hand_size)
+        twin = Round(self.law, self.dealer, list(map(copied, self.hands)), self.pile.clone(), self.hand_size)
         twin.first_trump, twin.first_face, twin.kind = self.first_trump, self.first_face, self.kind
-        twin.leader, twin.seat, twin.lead, twin.due = self.leader, self.seat, self.lead, self.due
-        twin.trick, twin.actions, twin.acted = self.trick[:], self.actions, self.acted
+        twin.leader, twin.seat, twin.lead = self.leader, self.seat, self.lead
+        twin.trick, twin.wilds_allowed, twin.acted = self.trick[:], self.wilds_allowed, self.acted
         twin.stake, twin.turn_due, twin.choices = self.stake, self.turn_due, self.choices
         twin.bids, twin.taken = self.bids[:], self.taken[:]
         twin.stakes, twin.penalties = self.stakes[:], self.penalties[:]
@@ -117,46 +86,35 @@ class Round:
         return twin
 
     def legal(self) -> list[int]:
-        """The choices of `seat`, in their fixed order. Read-only, and good until the next `apply`."""
-        if self.kind != PLAY:
-            return self.choices
-        hand = self.hands[self.seat]
-        cards = hand[self.due] or hand[NO_COLOUR]
-        actions = hand[ACTIONS]
-        if not actions or (hand[self.due] and self.due != NO_COLOUR and not self.law.any_time):
-            return cards
-        return cards + self.actions[tuple(actions)] or [WILD]
+        """The choices of `seat`, in their fixed order. Read-only, and good until the next move."""
+        if self._send is None:
+            self.turns()
+        return self.choices
 
     def apply(self, move: int) -> None:
         """Play one legal move of `seat`."""
-        seat = self.seat
-        if self.kind != PLAY:
-            if self.kind == BID:
-                self._bid(move)
-            else:
-                self._reply(move)
-        elif move < FIRST_WILD:
-            colour = COLOUR[move]
-            hand = self.hands[seat]
-            trick = self.trick
-            hand[colour].remove(move)
-            hand[NO_COLOUR].remove(move)
-            trick.append(move)
-            if self.lead == NO_COLOUR:
-                self.lead = colour
-                self.due = self.law.due[colour]
-            if len(trick) < self.unwatched:
-                self.seat = self.left[seat]
-            elif self.unwatched:
-                self._take()
-            else:
-                self._watch(move)
-        else:
-            self._act(move)
+        send = self._send or self.turns()
+        send(move)
+
+    def turns(self) -> Callable[[int], list[int]]:
+        """`apply` and `legal` in one: a function that plays a legal move and returns the choices after it.
+
+        None are left when the round is over. The three may be mixed.
+        """
+        if self._send is None:
+            steps = course(self)
+            next(steps)
+            self._send = steps.send
+        return self._send
+
+    def end(self) -> None:
+        """What is over has no choices, no hands, and no course that would keep it alive."""
+        self.kind, self.choices, self.hands, self._send = OVER, [], self.law.nothing, None
 
     def scores(self) -> list[int]:
         """What the round is worth to each seat once it is over: points and penalties."""
-        return list(map(add, self.points(), self.penalties))
+        points = self.points()
+        return list(map(add, points, self.penalties)) if any(self.penalties) else points
 
     def points(self) -> list[int]:
         """The round's points by seat, penalties apart."""
@@ -220,99 +178,8 @@ class Round:
 
     def trump_turned(self) -> None:
         """Note what is trump now, and the card that lies face up."""
-        self._note((TURNED, self.pile.colour, self.pile.face))
+        self.note((TURNED, self.pile.colour, self.pile.face))
 
-    def _note(self, entry: Entry) -> None:
+    def note(self, entry: Entry) -> None:
+        """Keep what does not follow from bids and tricks."""
         self.notes.append((len(self.tricks) * self.players + len(self.trick), entry))
-
-    def _bid(self, bid: int) -> None:
-        seat = self.seat
-        self.bids[seat] = bid
-        self.seat = self.left[seat]
-        if seat == self.dealer:
-            self.kind = PLAY
-
-    def _reply(self, move: int) -> None:
-        """The colour of a Change, or whether to challenge."""
-        self._note((self.kind, self.seat, move))
-        if self.kind == TRUMP:
-            self._choose(move)
-        else:
-            self._answer(move)
-
-    def _act(self, move: int) -> None:
-        """Play an action card."""
-        card = CARD[move]
-        self.hands[self.seat][ACTIONS].remove(card)
-        self.trick.append(move)
-        self.acted = True
-        colour = COLOUR[move]
-        if self.lead == NO_COLOUR != colour:
-            self.lead = colour
-            self.due = self.law.due[colour]
-        EFFECTS[card](self)
-        if self.kind == PLAY:
-            self._watch(move)
-
-    def _choose(self, move: int) -> None:
-        self.law.chosen(self, move - FIRST_COLOUR)
-        self.kind, self.turn_due = PLAY, False
-        self.trump_turned()
-        self._watch(CHANGE)
-
-    def _watch(self, move: int) -> None:
-        """Under renege: ask the others about a card that does not follow an existing lead."""
-        asked = not self.law.forced and self.lead not in (NO_COLOUR, COLOUR[move])
-        if asked and not (move >= FIRST_WILD and self.law.any_time):
-            self.kind, self.choices = CHALLENGE, _ANSWERS
-            self.seat = self.left[self.seat]
-        elif len(self.trick) == self.players:
-            self._take()
-        else:
-            self.seat = (self.leader + len(self.trick)) % self.players
-
-    def _answer(self, move: int) -> None:
-        player = (self.leader + len(self.trick) - 1) % self.players
-        if move == YES:
-            self._fine(player if self.hands[player][self.lead] else self.seat)
-        elif self.left[self.seat] != player:
-            self.seat = self.left[self.seat]
-            return
-        self.kind = PLAY
-        if len(self.trick) == self.players:
-            self._take()
-        else:
-            self.seat = self.left[player]
-
-    def _fine(self, seat: int) -> None:
-        for mate in self.law.mates[seat]:
-            self.penalties[mate] += PENALTY
-        self._note((FINED, seat, 0))
-
-    def _take(self) -> None:
-        """The trick is full: who takes it leads the next."""
-        trick = self.trick
-        trump = self.pile.colour
-        powers = bytes(trick).translate(STRENGTH[trump][self.lead])
-        best = max(powers)
-        turn = powers.rindex(best) if best and self.law.last_wild else powers.index(best)
-        winner = (self.leader + turn) % self.players
-        self.taken[winner] += 1
-        self.tricks.append((self.leader, trick, trump, winner))
-        self.leader = self.seat = winner
-        self.lead = self.due = NO_COLOUR
-        self.trick = []
-        if self.acted:
-            self._clear(winner)
-        if len(self.tricks) == self.hand_size:
-            self.kind, self.choices, self.hands = OVER, [], self.law.nothing
-
-    def _clear(self, winner: int) -> None:
-        """What action cards leave behind when their trick is over."""
-        self.acted = False
-        self.stakes[winner] += self.stake
-        self.stake, self.actions = 0, self.law.actions
-        if self.turn_due:
-            self.turn_due = False
-            self.pile.turn()
-            self.trump_turned()

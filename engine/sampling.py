@@ -32,9 +32,10 @@ from engine.cards import (
     WILD,
     YES,
 )
+from engine.hand import sorted_hand
 from engine.knowledge import Knowledge, View
 from engine.pile import Pile
-from engine.round import Round, sorted_hand
+from engine.round import Round
 from engine.rules import RuleSet
 from engine.switches import Change
 from engine.trick import lead_colour
@@ -109,7 +110,10 @@ class Sampler:
     def world(self, hands: Sequence[Cards], rest: Cards, dice: Random) -> Round:
         """The round with these hands and this rest of the pile."""
         known, view = self.knowledge, self.knowledge.view
-        held = [sorted_hand(known.hand if seat == known.seat else hand) for seat, hand in enumerate(hands)]
+        held = [
+            sorted_hand(known.hand if seat == known.seat else hand, known.law.actions)
+            for seat, hand in enumerate(hands)
+        ]
         played = Round(known.law, view["dealer"], held, self._pile(rest, dice), view["hand_size"])
         played.kind, played.choices, played.seat = self._kind, self._choices, known.seat
         played.leader, played.trick, played.tricks = view["leader"], known.trick[:], known.tricks[:]
@@ -224,11 +228,10 @@ class Sampler:
         """What the cards on the table and in the tricks have left behind."""
         law, trick = played.law, played.trick
         played.lead = lead_colour(trick)
-        played.due = NO_COLOUR if played.lead == NO_COLOUR else law.due[played.lead]
         played.acted = any(card >= FIRST_WILD for card in trick)
         played.stake = _stake(trick)
         if any(FIRST_WILD <= card <= WILD for card in trick):
-            played.actions = law.actions_after_wild
+            played.wilds_allowed = law.wilds_together
         if law.out_ends and OUT in trick:
             settled = trick[:-1] if played.kind == TRUMP else trick
             played.turn_due = [card for card in settled if card in (OUT, CHANGE)][-1:] == [OUT]

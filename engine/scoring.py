@@ -44,9 +44,10 @@ def _points(
 ) -> list[int]:
     """The points of those who score together, be it one seat or several; `sweep` tricks count twice."""
     exact, zero, missed = worth.exact, worth.zero, worth.missed
-    points = []
-    for bid, tricks, stake in zip(bids, taken, stakes, strict=True):
-        points.append(tricks + stake + (missed if bid != tricks else exact if bid else zero))
+    points = [
+        tricks + stake + (missed if bid != tricks else exact if bid else zero)
+        for bid, tricks, stake in zip(bids, taken, stakes)  # noqa: B905 - the hot core: as long by construction
+    ]
     if sweep > 1 and sweep in taken:
         points[taken.index(sweep)] += sweep
     return points

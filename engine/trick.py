@@ -33,6 +33,9 @@ def _strength(trump: int, lead: int) -> bytes:
 STRENGTH: Final = [[_strength(trump, lead) for lead in range(7)] for trump in range(7)]
 """STRENGTH[trump][lead][move]: the greater takes the trick; 0 cannot win. Made for `translate`."""
 
+POWER: Final = [[list(row) for row in rows] for rows in STRENGTH]
+"""The same, made to look up one move."""
+
 
 def lead_colour(cards: Sequence[int]) -> int:
     """The colour of the first card that has one; 6 while there is none."""

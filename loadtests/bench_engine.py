@@ -14,10 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 import engine
+from engine.deal import Deal
 from engine.events import NEVER, events, mark
 from engine.knowledge import Knowledge
+from engine.law import law
 from engine.match import Match
 from engine.record import Record
+from engine.round import Round
 from engine.rules import PRESETS, RuleSet
 from engine.sampling import Sampler, rollout
 from engine.table import LocalPlayer, Player, Question, play
@@ -30,7 +33,7 @@ SLICE = 0.12
 
 
 def stepped(preset: str = "fundex", players: int = 4, *, rules: RuleSet | None = None) -> Play:
-    """Whole matches, each decision drawn uniformly from `legal`, one `apply` a decision."""
+    """Whole matches, each decision drawn uniformly from its choices, by one call of `turns`."""
     rule_set, draw, seeds = rules or PRESETS[preset], Random(1).random, Random(2)
 
     def run(count: int) -> int:
@@ -38,13 +41,35 @@ def stepped(preset: str = "fundex", players: int = 4, *, rules: RuleSet | None =
         for _ in range(count):
             match = Match(rule_set, players, seeds.randbytes(32))
             for _ in match.rounds:
-                legal, apply = match.round.legal, match.round.apply
-                moves = legal()
+                moves, send = match.legal(), match.round.turns()
                 while moves:
-                    apply(moves[int(draw() * len(moves))])
+                    moves = send(moves[int(draw() * len(moves))])
                     decisions += 1
-                    moves = legal()
                 match.settle()
+        return decisions
+
+    return run
+
+
+def stepped_from_deals() -> Play:
+    """The same of deals drawn beforehand, as OpenSpiel's best loop has them."""
+    rules, draw, seeds = law(PRESETS["fundex"], 4), Random(1).random, Random(2)
+    matches = []
+    for _ in range(30):
+        seed = seeds.randbytes(32)
+        whole = [rules.shuffler.first(seed, number, rules.shuffler.size) for number in range(1, 11)]
+        matches.append(list(zip(rules.rounds, whole, strict=True)))
+
+    def run(count: int) -> int:
+        decisions = 0
+        for number in range(count):
+            for dealer, (size, deck) in enumerate(matches[number % 30]):
+                played = Round.of(rules, dealer % 4, Deal(rules.shuffler, deck, size, 4))
+                moves, send = played.legal(), played.turns()
+                while moves:
+                    moves = send(moves[int(draw() * len(moves))])
+                    decisions += 1
+                played.scores()
         return decisions
 
     return run
@@ -166,10 +191,12 @@ HEAVY = RuleSet.parse(
     {"preset": "challenge", "action_any_time": True, "change": "search", "deck": {"wild": 8}, "teams": "2+2"}
 )
 MINE = "engine, fundex, 4 players"
+READY = "engine, fundex, deals drawn beforehand"
 BEST = "OpenSpiel oh_hell, best loop"
 
 CONTESTANTS: Mapping[str, Callable[[], Play]] = {
     MINE: stepped,
+    READY: stepped_from_deals,
     BEST: peers.oh_hell_best,
     "OpenSpiel oh_hell, generic loop": peers.oh_hell_generic,
     "OpenSpiel oh_hell, documented loop": peers.oh_hell_documented,

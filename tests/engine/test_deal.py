@@ -43,7 +43,7 @@ def test_a_deal_is_the_whole_deck_once(data, seed, rule_sets):
     rules, players = data.draw(rule_sets)
     dealt = deal(seed, 1, rules, players)
     assert {len(hand) for hand in dealt.hands} == {rules.rounds(players)[0]}
-    together = Counter(b"".join(dealt.hands) + dealt.pile)
+    together = Counter(sum(dealt.hands, dealt.pile))
     assert together == Counter(rules.deck.cards())
 
 

@@ -22,7 +22,7 @@ from engine.table import LocalPlayer, play
 from engine.view import pile, view
 
 OPEN = (
-    *("kind", "seat", "leader", "lead", "due", "trick", "taken", "stakes", "stake", "penalties", "turn_due"),
+    *("kind", "seat", "leader", "lead", "trick", "taken", "stakes", "stake", "penalties", "turn_due"),
     *("acted", "tricks", "hand_size", "dealer"),
 )
 

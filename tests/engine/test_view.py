@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from engine.cards import BID, KINDS, NOTATION, PLAY
 from engine.events import NEVER, Mark, events, mark
+from engine.hand import sorted_hand
 from engine.match import Match
 from engine.mirror import Mirror
-from engine.round import sorted_hand
 from engine.rules import PRESETS, RuleSet
 from engine.view import pile, view
 
@@ -37,7 +37,7 @@ def another_world(match: Match, seat: int, dice: Random) -> Match:
     dice.shuffle(hidden)
     for other in others:
         size = len(played.held(other))
-        played.hands[other], hidden = sorted_hand(hidden[:size]), hidden[size:]
+        played.hands[other], hidden = sorted_hand(hidden[:size], played.law.actions), hidden[size:]
     played.pile.cards = played.pile.cards[:kept] + hidden
     if match.rules.secret_bids:
         for at, (kind, who, what) in enumerate(played.tape):
