@@ -86,10 +86,15 @@ class Deal:
         self._highest: list[int] | None = None
 
     @property
+    def held(self) -> list[int]:
+        """All cards that are in hands, in the order in which they were dealt."""
+        return [self.shuffler.cards[place] for place in self.order[: self.dealt]]
+
+    @property
     def hands(self) -> list[list[int]]:
         """The cards of each seat, as dealt."""
-        cards = [self.shuffler.cards[place] for place in self.order[: self.dealt]]
-        return [cards[at : at + self.size] for at in range(0, self.dealt, self.size)]
+        held = self.held
+        return [held[at : at + self.size] for at in range(0, self.dealt, self.size)]
 
     @property
     def pile(self) -> list[int]:
@@ -103,16 +108,21 @@ class Deal:
     def highest(self) -> list[int]:
         """The pile's highest number card of each colour, -1 where there is none. This needs no order."""
         if self._highest is None:
-            dealt = bytes(self.order[: self.dealt])
-            self._highest = []
-            for colour in _DOWNWARDS:
-                for card in colour:
-                    if card not in dealt:
-                        break
-                else:
-                    card = -1
-                self._highest.append(card)
+            self._highest = highest_but(bytes(self.order[: self.dealt]))
         return self._highest
+
+
+def highest_but(gone: bytes) -> list[int]:
+    """The highest number card of each colour that is not gone, -1 where all are."""
+    highest = []
+    for colour in _DOWNWARDS:
+        for card in colour:
+            if card not in gone:
+                break
+        else:
+            card = -1
+        highest.append(card)
+    return highest
 
 
 @lru_cache(maxsize=64)

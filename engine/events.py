@@ -34,14 +34,19 @@ def mark(match: Match) -> Mark:
 
 def events(match: Match, seat: int, since: Mark) -> list[Event]:
     """What `seat` may know now and did not at the mark. Read-only: all who are told share the events."""
-    number, told = since
-    tape = match.round.followed
-    if number != match.number:
-        return [{"round": round_start(match, seat)}, *_known(match, seat, tape.news)]
+    return tell(match, seat, since)[0]
+
+
+def tell(match: Match, seat: int, since: Mark) -> tuple[list[Event], Mark]:
+    """`events` and `mark` in one."""
+    tape, number, told = match.round.followed, match.number, since[1]
+    now = (number, len(tape.news))
+    if since[0] != number:
+        return [{"round": round_start(match, seat)}, *_known(match, seat, tape.news)], now
     fresh = tape.news[told:]
-    if None not in fresh and not match.rules.secret_bids:
-        return fresh  # type: ignore[return-value]  # no None is among them
-    return _known(match, seat, fresh) + _standing(match, tape, told)
+    if tape.noted < told and not match.rules.secret_bids:
+        return fresh, now  # type: ignore[return-value]  # no None is among them
+    return _known(match, seat, fresh) + _standing(match, tape, told), now
 
 
 def _known(match: Match, seat: int, news: list[Event | None]) -> list[Event]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from engine.cards import CARD, CARDS, CODES, COLOUR, FIRST_WILD, NO_COLOUR, RANKS, WILD
+from engine.cards import CARD, CARDS, CODES, COLOUR, FIRST_COLOUR, FIRST_WILD, NO_COLOUR, RANKS, WILD
 from engine.law import law
 from engine.round import Trick
 from engine.rules import RuleSet
@@ -103,10 +103,15 @@ class Knowledge:
 
     def may_hold(self, seat: int, cards: Iterable[int]) -> list[int]:
         """Those of the cards that a seat may hold."""
+        may = self.may(seat)
+        return [card for card in cards if may[card]]
+
+    def may(self, seat: int) -> list[bool]:
+        """Of every card, whether a seat may hold it."""
         if seat in self.wilds_only:
-            return [card for card in cards if card == WILD]
+            return [card == WILD for card in range(FIRST_COLOUR)]
         void = self.void[seat]
-        return [card for card in cards if COLOUR[card] not in void]
+        return [COLOUR[card] not in void for card in range(FIRST_COLOUR)]
 
     def possible(self, hands: Sequence[Sequence[int]], pile: Sequence[int]) -> bool:
         """Whether these could be the other hands, and the unknown part of the pile."""

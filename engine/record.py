@@ -4,28 +4,17 @@ Packed it is a few hundred bytes. As JSON (see `document`) it is written out in 
 other programs; `verify` deals and plays such a document again.
 """
 
-import json
-import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engine import VERSION, document
-from engine.cards import NO, YES
-from engine.deal import SEED_BYTES
-from engine.errors import IllegalMove, RecordError, RulesError
+from engine import VERSION, document, packing, packing_v1
+from engine.errors import IllegalMove, RecordError
 from engine.match import Match
 from engine.rules import RuleSet
 
-_MAGIC: Final = b"RAGE\x01"
-_FAMILIAR: Final = b'"challenge","korean","wikipedia","amigo"{"preset":"fundex"}'  # primes the compressor
-_LARGEST: Final = 1 << 20
-_REFUSED: Final = NO + 2  # bytes from here up are no moves: so many refusals to challenge in a row
-_CHALLENGED: Final = (
-    _REFUSED + 19
-)  # from here up: so many refusals, then a challenge; at most ten are ever asked
-_ANSWERS: Final = re.compile(bytes([NO]) + b"{1,19}" + bytes([YES]) + b"?")
+_FORMATS: Final = {packing.MAGIC: packing.unpack, packing_v1.MAGIC: packing_v1.unpack}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,37 +47,19 @@ class Record:
         return match
 
     def pack(self) -> bytes:
-        """The stored form: seed, then all else compressed, answers to one card in one byte."""
-        rules = json.dumps(self.rules.spec(), separators=(",", ":")).encode()
-        parts = (_sized(self.engine.encode()), _sized(rules), bytes([self.players]), _sized(bytes(self.out)))
-        squeeze = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_FILTERED, zdict=_FAMILIAR)
-        body = squeeze.compress(b"".join((*parts, _fold_answers(self.moves)))) + squeeze.flush()
-        return _MAGIC + self.seed + body
+        """The stored form (see `packing`); raises `RecordError` unless the match is over."""
+        return packing.pack((self.engine, self.rules, self.players, self.seed, self.moves, self.out))
 
     @classmethod
     def unpack(cls, packed: bytes) -> "Record":
-        """The record in its stored form; raises `RecordError`."""
-        if not packed.startswith(_MAGIC):
+        """The record in its stored form, of this or an older format; raises `RecordError`."""
+        unpack = _FORMATS.get(packed[: len(packing.MAGIC)])
+        if unpack is None:
             raise RecordError("format", "not a packed record of a known version")
         try:
-            return cls._unpacked(packed[len(_MAGIC) :])
-        except RulesError as wrong:
-            raise RecordError(f"rules.{wrong.field}", wrong.reason) from None
+            return cls(*unpack(packed))
         except (IndexError, ValueError, zlib.error):
             raise RecordError("format", "the packed record is damaged") from None
-
-    @classmethod
-    def _unpacked(cls, packed: bytes) -> "Record":
-        seed, body = packed[:SEED_BYTES], packed[SEED_BYTES:]
-        loosen = zlib.decompressobj(-15, zdict=_FAMILIAR)
-        engine, rest = _cut(loosen.decompress(body, _LARGEST))
-        if not loosen.eof or loosen.unused_data:
-            raise ValueError("cut short, or longer than it should be")
-        spec, rest = _cut(rest)
-        players = rest[0]
-        out, moves = _cut(rest[1:])
-        rules = RuleSet.parse(json.loads(spec), players)
-        return cls(engine.decode(), rules, players, seed, _unfold_answers(moves), tuple(out))
 
     def as_json(self) -> dict[str, Any]:
         """Everything about the match: deals, decisions, tricks, points, places."""
@@ -126,34 +97,3 @@ def verify(told: Mapping[str, Any]) -> str | None:
         return f"engine: {record.engine!r:.20} recorded, this is {VERSION!r}"
     match = Match(record.rules, record.players, record.seed)
     return document.first_discrepancy(told, match, record.out)
-
-
-def _sized(part: bytes) -> bytes:
-    return len(part).to_bytes(2, "big") + part
-
-
-def _cut(packed: bytes) -> tuple[bytes, bytes]:
-    end = 2 + int.from_bytes(packed[:2], "big")
-    if len(packed) < end:
-        raise ValueError("too short")
-    return packed[2:end], packed[end:]
-
-
-def _fold_answers(moves: bytes) -> bytes:
-    def folded(run: re.Match[bytes]) -> bytes:
-        refusals, challenged = run[0].count(NO), run[0][-1] == YES
-        return bytes([(_CHALLENGED if challenged else _REFUSED) + refusals - 1])
-
-    return _ANSWERS.sub(folded, moves)
-
-
-def _unfold_answers(packed: bytes) -> bytes:
-    moves = bytearray()
-    for byte in packed:
-        if byte < _REFUSED:
-            moves.append(byte)
-        elif byte < _CHALLENGED:
-            moves += bytes([NO]) * (byte - _REFUSED + 1)
-        else:
-            moves += bytes([NO]) * (byte - _CHALLENGED + 1) + bytes([YES])
-    return bytes(moves)

@@ -75,7 +75,11 @@ class Round:
 
     def clone(self) -> "Round":
         """A copy that can be played on without touching this one."""
-        twin = Round(self.law, self.dealer, list(map(copied, self.hands)), self.pile.clone(), self.hand_size)
+        return self.with_cards(list(map(copied, self.hands)), self.pile.clone())
+
+    def with_cards(self, hands: list[Hand], pile: Pile) -> "Round":
+        """A copy in which these hands and this pile, which become its own, take the place of those here."""
+        twin = Round(self.law, self.dealer, hands, pile, self.hand_size)
         twin.first_trump, twin.first_face, twin.kind = self.first_trump, self.first_face, self.kind
         twin.leader, twin.seat, twin.lead = self.leader, self.seat, self.lead
         twin.trick, twin.wilds_allowed, twin.acted = self.trick[:], self.wilds_allowed, self.acted

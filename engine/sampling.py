@@ -20,7 +20,6 @@ from engine.cards import (
     CHALLENGE,
     CHANGE,
     CODES,
-    COLOUR,
     COLOURS,
     FIRST_WILD,
     MAD,
@@ -32,7 +31,8 @@ from engine.cards import (
     WILD,
     YES,
 )
-from engine.hand import sorted_hand
+from engine.deal import highest_but
+from engine.hand import copied, sorted_hand
 from engine.knowledge import Knowledge, View
 from engine.pile import Pile
 from engine.round import Round
@@ -52,20 +52,20 @@ def sample(view: View, rules: RuleSet, dice: Random) -> Round:
 
 def rollout(played: Round, dice: Random) -> list[int]:
     """Plays a round to its end with random legal moves; returns what it was worth to each seat."""
-    draw, legal, apply = dice.random, played.legal, played.apply
-    moves = legal()
+    draw, moves, send = dice.random, played.legal(), played.turns()
     while moves:
-        apply(moves[int(draw() * len(moves))])
-        moves = legal()
+        moves = send(moves[int(draw() * len(moves))])
     return played.scores()
 
 
 class _Rest:
     """The part of the pile that is not known. Few rounds turn it, so it is shuffled when one does."""
 
-    def __init__(self, cards: Cards, faces: Cards, dice: Random) -> None:
-        self._cards, self._faces, self._dice = cards, faces, dice
+    def __init__(self, cards: Cards, gone: Cards, dice: Random) -> None:
+        """`gone` are the number cards that are not in the pile."""
+        self._cards, self._gone, self._dice = cards, gone, dice
         self._shuffled: Cards | None = None
+        self._highest: list[int] | None = None
 
     @property
     def pile(self) -> Sequence[int]:
@@ -77,8 +77,9 @@ class _Rest:
     @property
     def highest(self) -> Sequence[int]:
         """By colour, cards that lay open counted in."""
-        last = {card >> 4: card for card in sorted(self._cards + self._faces) if card < FIRST_WILD}
-        return [last.get(colour, -1) for colour in range(NO_COLOUR)]
+        if self._highest is None:
+            self._highest = highest_but(bytes(self._gone))
+        return self._highest
 
 
 class Sampler:
@@ -90,10 +91,14 @@ class Sampler:
         self._sizes: Final = knowledge.sizes
         self._dealt: Final = sum(self._sizes)
         self._order: Final = self._by_choice()
+        self._may: Final = [knowledge.may(seat) for seat in range(len(self._sizes))]
+        self._numbers: Final = sum(card < FIRST_WILD for card in self._hidden) + len(knowledge.faces)
         first = knowledge.bidding and bool(knowledge.faces) and not knowledge.looked
-        numbers = sum(card < FIRST_WILD for card in self._hidden) + len(knowledge.faces)
-        self._fewest: Final = max(1, numbers - self._dealt) if first else 0
-        self._kind, self._choices = self._question()
+        self._fewest: Final = max(1, self._numbers - self._dealt) if first else 0
+        self._known: Final = self._open_part()
+        self._seen: Final = (
+            knowledge.hand + knowledge.trick + [c for trick in knowledge.tricks for c in trick[1]]
+        )
 
     def sample(self, dice: Random) -> Round:
         """One world, a round to play on with; it shares nothing with other worlds."""
@@ -109,23 +114,32 @@ class Sampler:
 
     def world(self, hands: Sequence[Cards], rest: Cards, dice: Random) -> Round:
         """The round with these hands and this rest of the pile."""
-        known, view = self.knowledge, self.knowledge.view
-        held = [
-            sorted_hand(known.hand if seat == known.seat else hand, known.law.actions)
-            for seat, hand in enumerate(hands)
-        ]
-        played = Round(known.law, view["dealer"], held, self._pile(rest, dice), view["hand_size"])
-        played.kind, played.choices, played.seat = self._kind, self._choices, known.seat
-        played.leader, played.trick, played.tricks = view["leader"], known.trick[:], known.tricks[:]
-        played.bids = self._bids(dice)
-        played.taken, played.penalties = view["taken"][:], view["penalties"][:]
-        self._actions(played)
+        known, seat, calls = self.knowledge, self.knowledge.seat, self.knowledge.law.actions
+        held = [sorted_hand(cards, calls) for cards in hands]
+        held[seat] = copied(self._known.hands[seat])
+        played = self._known.with_cards(held, self._pile(hands, rest, dice))
+        if known.rules.secret_bids:
+            self._guess_bids(played.bids, dice)
         return played
 
-    def _by_choice(self) -> list[tuple[int, int]]:
-        """Seats, those with fewest possible cards first, and in how many ways each can be dealt at most.
+    def _open_part(self) -> Round:
+        """The round as far as it is known: every hand but one's own is empty, and so is the pile."""
+        known, view, law = self.knowledge, self.knowledge.view, self.knowledge.law
+        held = [sorted_hand([], law.actions) for _ in range(law.players)]
+        held[known.seat] = sorted_hand(known.hand, law.actions)
+        trump = NO_COLOUR if view["trump"] is None else COLOURS.index(view["trump"])
+        played = Round(law, view["dealer"], held, Pile([], [], known.face, trump), view["hand_size"])
+        played.kind, played.choices = self._question()
+        played.seat, played.leader = known.seat, view["leader"]
+        played.trick, played.tricks = known.trick[:], known.tricks[:]
+        played.bids = [-1 if bid is None else bid for bid in view["bids"]]
+        played.taken, played.penalties = view["taken"][:], view["penalties"][:]
+        _add_actions(played)
+        return played
 
-        0 stands for "always in equally many": the seat may hold anything.
+    def _by_choice(self) -> list[tuple[int, int, int]]:
+        """Seats, those with fewest possible cards first: how many these are, and in how many ways each can be
+        dealt at most. 0 stands for "always in equally many": the seat may hold anything.
         """
         known, order = self.knowledge, []
         for seat, size in enumerate(self._sizes):
@@ -133,33 +147,32 @@ class Sampler:
             order.append((len(choices), seat, frozenset(choices), size))
         order.sort(key=lambda each: each[:2])
         bounds = []
-        for place, (number, seat, may, size) in enumerate(order):
+        for place, (cards, seat, may, size) in enumerate(order):
+            number = cards
             free = number == len(self._hidden)
             for _, _, theirs, held in order[:place]:
                 apart = sum(card in theirs and card not in may for card in self._hidden)
                 number -= max(0, held - apart)
-            bounds.append((seat, 0 if free or not size else max(1, comb(max(number, 0), size))))
+            bounds.append((seat, cards, 0 if free or not size else max(1, comb(max(number, 0), size))))
         return bounds
 
     def _draw(self, dice: Random) -> tuple[list[Cards], Cards] | None:
         """Hands drawn one by one, refused just so often that no deal is favoured."""
-        known, left = self.knowledge, self._hidden[:]
+        nowhere, left = self.knowledge.nowhere, self._hidden[:]
         hands: list[Cards] = [[] for _ in self._sizes]
-        for seat, most in self._order:
-            size = self._sizes[seat]
-            if not most:
-                hands[seat] = _drawn(left, size, dice)
-                continue
-            choices = known.may_hold(seat, left)
-            if len(choices) < size or dice.random() * most >= comb(len(choices), size):
-                return None
-            hands[seat] = _drawn(choices, size, dice)
-            for card in hands[seat]:
-                left.remove(card)
-        if not known.nowhere.isdisjoint(left):
+        gone: Cards = []
+        for seat, cards, most in self._order:
+            size, may = self._sizes[seat], self._may[seat]
+            if most:
+                choices = cards - sum([may[card] for card in gone])
+                if choices < size or dice.random() * most >= comb(choices, size):
+                    return None
+            hands[seat] = _drawn(left, size, may, dice)
+            gone += hands[seat]
+        if nowhere and not nowhere.isdisjoint(left):
             return None
         if self._fewest:
-            numbers = sum(card < FIRST_WILD for card in left) + len(known.faces)
+            numbers = self._numbers - sum([card < FIRST_WILD for card in gone])
             if dice.random() * numbers >= self._fewest:
                 return None
         return hands, left
@@ -188,17 +201,16 @@ class Sampler:
                 raise ValueError("the view contradicts itself")
         return places, barred
 
-    def _pile(self, rest: Cards, dice: Random) -> Pile:
+    def _pile(self, hands: Sequence[Cards], rest: Cards, dice: Random) -> Pile:
         """The pile: what lies open on top, other known cards where the rules left them."""
-        known, face = self.knowledge, self.knowledge.face
-        colour = known.view["trump"]
-        trump = NO_COLOUR if colour is None else COLOUR[CODES[f"{colour}0"]]
+        known, face, trump = self.knowledge, self.knowledge.face, self._known.pile.colour
         shown = [face] if face >= 0 else []
         if known.looked:
             return Pile(shown + [card for card in known.looked if card != face], [], face, trump)
         older = [card for card in known.faces if card != face]
         top, bottom = (shown, older) if known.rules.change is Change.TURN else (shown + older[::-1], [])
-        return Pile(top, bottom, face, trump, _Rest(rest, known.faces, dice))
+        gone = self._seen + [card for hand in hands for card in hand]
+        return Pile(top, bottom, face, trump, _Rest(rest, gone, dice))
 
     def _question(self) -> tuple[int, Cards]:
         """What is asked, and the choices of a question that is not about a card."""
@@ -212,45 +224,47 @@ class Sampler:
             return TRUMP, [CODES[move] for move in legal]
         return PLAY, known.law.bids[view["hand_size"]]
 
-    def _bids(self, dice: Random) -> list[int]:
-        """The bids as told; those that were made in secret are anything."""
-        view, players = self.knowledge.view, self.knowledge.law.players
-        bids = [-1 if bid is None else bid for bid in view["bids"]]
-        for turn in range(1, players + 1):
-            seat = (view["dealer"] + turn) % players
-            if seat == self.knowledge.seat and self._kind == BID:
+    def _guess_bids(self, bids: list[int], dice: Random) -> None:
+        """Bids that were made in secret are anything."""
+        dealer, hand_size = self._known.dealer, self._known.hand_size
+        for seat in self.knowledge.law.orders[self.knowledge.law.left[dealer]]:
+            if seat == self.knowledge.seat and self._known.kind == BID:
                 break
             if bids[seat] < 0:
-                bids[seat] = dice.randrange(view["hand_size"] + 1)
-        return bids
+                bids[seat] = dice.randrange(hand_size + 1)
 
-    def _actions(self, played: Round) -> None:
-        """What the cards on the table and in the tricks have left behind."""
-        law, trick = played.law, played.trick
-        played.lead = lead_colour(trick)
-        played.acted = any(card >= FIRST_WILD for card in trick)
-        played.stake = _stake(trick)
-        if any(FIRST_WILD <= card <= WILD for card in trick):
-            played.wilds_allowed = law.wilds_together
-        if law.out_ends and OUT in trick:
-            settled = trick[:-1] if played.kind == TRUMP else trick
-            played.turn_due = [card for card in settled if card in (OUT, CHANGE)][-1:] == [OUT]
-        for _, cards, _, winner in played.tricks:
-            played.stakes[winner] += _stake(cards)
+
+def _add_actions(played: Round) -> None:
+    """What the cards on the table and in the tricks have left behind."""
+    law, trick = played.law, played.trick
+    played.lead = lead_colour(trick)
+    played.acted = any(card >= FIRST_WILD for card in trick)
+    played.stake = _stake(trick)
+    if any(FIRST_WILD <= card <= WILD for card in trick):
+        played.wilds_allowed = law.wilds_together
+    if law.out_ends and OUT in trick:
+        settled = trick[:-1] if played.kind == TRUMP else trick
+        played.turn_due = [card for card in settled if card in (OUT, CHANGE)][-1:] == [OUT]
+    for _, cards, _, winner in played.tricks:
+        played.stakes[winner] += _stake(cards)
 
 
 def _stake(cards: Sequence[int]) -> int:
     return CARD_POINTS * (cards.count(BONUS) - cards.count(MAD))
 
 
-def _drawn(pool: Cards, count: int, dice: Random) -> Cards:
-    """Cards drawn from a pool, which loses them and its order."""
-    draw, hand = dice.random, []
-    for size in range(len(pool), len(pool) - count, -1):
+def _drawn(pool: Cards, count: int, may: Sequence[bool], dice: Random) -> Cards:
+    """Cards drawn from those of a pool that may be; the pool loses them and its order."""
+    hand: Cards = []
+    draw, size = dice.random, len(pool)
+    while len(hand) < count:
         at = int(draw() * size)
-        hand.append(pool[at])
-        pool[at] = pool[size - 1]
-        pool.pop()
+        card = pool[at]
+        if may[card]:
+            hand.append(card)
+            size -= 1
+            pool[at] = pool[size]
+            pool.pop()
     return hand
 
 

@@ -43,16 +43,17 @@ _TOLD: Final = _Told()
 
 class Tape:
     """Follows one round. Up to date after `follow` are `entries`, `news` of each beside it, the places and
-    entries of the `turns` of the trump, and the place of the last `fine` (0: none)."""
+    entries of the `turns` of the trump, the place of the last `fine` (0: none), and that of the last note."""
 
-    __slots__ = ("_bids", "_first", "_laid", "_notes", "_tricks", "entries", "fine", "news", "turns")
+    __slots__ = ("_bids", "_laid", "_notes", "_order", "_tricks", "entries", "fine", "news", "noted", "turns")
 
     def __init__(self, played: "Round") -> None:
         self.entries: list[Entry] = []
         self.news: list[Event | None] = []
         self.turns: list[tuple[int, Entry]] = []
         self.fine: int = 0
-        self._first: int = (played.dealer + 1) % played.players
+        self.noted: int = 0
+        self._order: tuple[int, ...] = played.law.orders[played.law.left[played.dealer]]
         self._bids: int = 0
         self._tricks: int = 0
         self._laid: int = 0
@@ -76,8 +77,7 @@ class Tape:
             self._lay(played, played.leader, played.trick)
 
     def _follow_bids(self, played: "Round") -> None:
-        while self._bids < played.players:
-            seat = (self._first + self._bids) % played.players
+        for seat in self._order[self._bids :]:
             if played.bids[seat] < 0:
                 return
             self._write((BID, seat, played.bids[seat]))
@@ -95,14 +95,15 @@ class Tape:
 
     def _lay(self, played: "Round", leader: int, cards: Sequence[int]) -> None:
         """The cards that are not written yet."""
-        entries, news, players = self.entries, self.news, played.players
+        order = played.law.orders[leader]
         for turn in range(self._laid, len(cards)):
-            entry = (PLAY, (leader + turn) % players, cards[turn])
-            entries.append(entry)
-            news.append(_TOLD[entry])
+            entry = (PLAY, order[turn], cards[turn])
+            self.entries.append(entry)
+            self.news.append(_TOLD[entry])
         self._laid = len(cards)
 
     def _note(self, entry: Entry) -> None:
+        self.noted = len(self.entries)
         if entry[0] == TURNED:
             self.turns.append((len(self.entries), entry))
         elif entry[0] == FINED:

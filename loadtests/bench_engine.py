@@ -15,7 +15,7 @@ from random import Random
 
 import engine
 from engine.deal import Deal
-from engine.events import NEVER, events, mark
+from engine.events import NEVER, tell
 from engine.knowledge import Knowledge
 from engine.law import law
 from engine.match import Match
@@ -76,7 +76,7 @@ def stepped_from_deals() -> Play:
 
 
 def observed(*, events_too: bool = True) -> Play:
-    """The same through the match, telling each seat its news at every question, and packing a record."""
+    """The same, telling each seat its news at every question, and packing a record."""
     rule_set, draw, seeds = PRESETS["fundex"], Random(1).random, Random(2)
 
     def run(count: int) -> int:
@@ -84,13 +84,15 @@ def observed(*, events_too: bool = True) -> Play:
         for _ in range(count):
             match = Match(rule_set, 4, seeds.randbytes(32))
             told = [NEVER] * 4
-            while not match.over:
-                seat, moves = match.round.seat, match.legal()
-                if events_too:
-                    events(match, seat, told[seat])
-                    told[seat] = mark(match)
-                match.advance(moves[int(draw() * len(moves))])
-                decisions += 1
+            for _ in match.rounds:
+                played, moves, send = match.round, match.legal(), match.round.turns()
+                while moves:
+                    if events_too:
+                        seat = played.seat
+                        _, told[seat] = tell(match, seat, told[seat])
+                    moves = send(moves[int(draw() * len(moves))])
+                    decisions += 1
+                match.settle()
             Record.of(match).pack()
         return decisions
 

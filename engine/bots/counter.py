@@ -5,9 +5,8 @@ NUMBERS = [f"{colour}{rank}" for colour in COLOURS for rank in range(16)]
 
 
 def bid(view):
-    """Three quarters of what the cards would take if each were led: not every one gets its moment."""
-    strength = sum(chance(best_call(card, view), view) for card in view["hand"])
-    return min(round(0.75 * strength), view["hand_size"])
+    """What the cards would take if each were led."""
+    return round(sum(chance(best_call(card, view), view) for card in view["hand"]))
 
 
 def play(view):

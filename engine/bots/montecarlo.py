@@ -87,11 +87,10 @@ def best(known, moves, playouts):
 def outcome(world, move, seat):
     """What a move led to in one world: our points, less a part of the others'."""
     played = world.clone()
-    played.apply(move)
-    moves = played.legal()
+    send = played.turns()
+    moves = send(move)
     while moves:
-        played.apply(moves[0] if len(moves) == 1 else simple(played, moves))
-        moves = played.legal()
+        moves = send(moves[0] if len(moves) == 1 else simple(played, moves))
     scores = played.scores()
     others = (sum(scores) - scores[seat]) / (len(scores) - 1)
     return scores[seat] - OTHERS * others

@@ -2,7 +2,9 @@
 
 import copy
 import json
+from base64 import b64decode
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -58,11 +60,40 @@ def test_each_round_of_a_document_is_a_script_for_the_referee(data, games, play_
 
 
 @pytest.mark.parametrize("preset", sorted(PRESETS))
-def test_a_record_of_four_players_takes_at_most_400_bytes(preset):
+def test_a_record_of_four_players_takes_at_most_250_bytes(preset):
     bots = [LocalPlayer.of(load(name)) for name in ("counter", "cautious", "counter", "cautious")]
     for seed in range(3):
         record = play(PRESETS[preset], bots, seed=Random(seed).randbytes(32)).record
-        assert len(record.pack()) <= 400
+        assert len(record.pack()) <= 250
+
+
+FIRST_FORMAT = (
+    (
+        "UkFHRQEAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eH2NgNGTQRBJHNikjMS8lvjizKrVYySraVMcotpaFgZGRiZGZVUvyzYXbbDfi5N/K"
+        "3Pa/7aN3w/Ct9W0ns9tnb4jdsI+8oXCb7wYjEyOjrP0N6xscNyw93sTcOH8DAA==",
+        "020103052a19d7d8d0d7d7d706d85e1fd7d7d81cd7d7d74fd7d7d74c2ed831d7d7d83bd7d7d74236d7d7d7cdd816d83f59d820d7d7d70ed801"
+        "0201011d3fd83bd808d83948d7d85cd8cfd8",
+    ),
+    (
+        "UkFHRQEAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eH2NgNGRQwRTXUcpIzEuJL86sSi1Wsoo2jq1lYmBkZGJ08DLRso0DAA==",
+        "0201404a342a3d5e",
+    ),
+)
+
+
+@pytest.mark.parametrize(("stored", "moves"), FIRST_FORMAT)
+def test_records_stored_in_the_first_format_can_still_be_read(stored, moves):
+    record = Record.unpack(b64decode(stored))
+    assert (record.seed, record.moves.hex(), record.out) == (bytes(range(32)), moves, (1,))
+    assert record.replay().over
+    assert Record.unpack(record.pack()) == record
+
+
+def test_what_is_no_whole_match_cannot_be_packed():
+    record = Record.of(played(PRESETS["challenge"], 4, 5))
+    for moves in (b"", record.moves[:-1], record.moves + bytes([1]), bytes([99]) + record.moves[1:]):
+        with pytest.raises(RecordError, match="moves"):
+            replace(record, moves=moves).pack()
 
 
 TAMPERED: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
