@@ -25,7 +25,7 @@ from engine.cards import (
     YES,
 )
 from engine.hand import ACTIONS, CALLS, Hand
-from engine.tape import FINED
+from engine.tape import FINED, TOOK, entry
 from engine.trick import POWER, STRENGTH
 
 if TYPE_CHECKING:
@@ -41,12 +41,14 @@ _ANSWERS: Final = [NO, YES]
 
 def course(game: "Round") -> Course:
     """From wherever a round stands to its end: yields choices, is sent moves; the last choices are none."""
-    law, hands = game.law, game.hands
+    law, hands, tape = game.law, game.hands, game.tape
     watched = not law.forced
     while game.kind == BID:  # each seat once, from the dealer's left on
-        game.bids[game.seat] = yield game.choices
-        game.kind = BID if game.seat != game.dealer else PLAY
-        game.seat = law.left[game.seat]
+        seat = game.seat
+        game.bids[seat] = move = yield game.choices
+        tape.append(entry(BID, seat, move))
+        game.kind = BID if seat != game.dealer else PLAY
+        game.seat = law.left[seat]
     while game.kind != OVER:  # trick by trick
         if game.kind != PLAY:
             yield from _asides(game)
@@ -61,6 +63,7 @@ def course(game: "Round") -> Course:
             game.seat, game.choices = seat, moves
             move = yield moves
             trick.append(move)
+            tape.append(law.plays[seat][move])
             if move < FIRST_WILD:
                 hand[NO_COLOUR].remove(move)
                 hand[move >> 4].remove(move)
@@ -112,7 +115,7 @@ def _act(game: "Round", hand: Hand, move: int) -> None:
 
 def _choose(game: "Round", move: int) -> None:
     """The colour of a Change."""
-    game.note((TRUMP, game.seat, move))
+    game.tape.append(entry(TRUMP, game.seat, move))
     game.law.chosen(game, move - FIRST_COLOUR)
     game.kind, game.turn_due = PLAY, False
     game.trump_turned()
@@ -128,7 +131,7 @@ def _watch(game: "Round", move: int) -> None:
 
 def _answer(game: "Round", move: int) -> None:
     """Whether a seat challenges the last card."""
-    game.note((CHALLENGE, game.seat, move))
+    game.tape.append(entry(CHALLENGE, game.seat, move))
     player = (game.leader + len(game.trick) - 1) % game.players
     after = game.law.left[game.seat]
     if move == YES:
@@ -142,7 +145,7 @@ def _answer(game: "Round", move: int) -> None:
 def _fine(game: "Round", seat: int) -> None:
     for mate in game.law.mates[seat]:
         game.penalties[mate] += PENALTY
-    game.note((FINED, seat, 0))
+    game.tape.append(entry(FINED, seat, 0))
 
 
 def _winner(game: "Round") -> int:
@@ -157,6 +160,7 @@ def _take(game: "Round", winner: int) -> None:
     """The trick is full: who takes it leads the next."""
     game.taken[winner] += 1
     game.tricks.append((game.leader, game.trick, game.pile.colour, winner))
+    game.tape.append(entry(TOOK, winner, game.pile.colour))
     game.leader = game.seat = winner
     game.lead = NO_COLOUR
     game.trick = []

@@ -13,15 +13,19 @@ Events tell exactly what the views of the same questions would: of several chang
 questions only the last, and of a round only what came before the seat's last question in it.
 """
 
+from operator import itemgetter
 from typing import Final
 
 from engine.cards import colour_text
 from engine.match import Match
-from engine.tape import Event, Tape
+from engine.round import Round
+from engine.tape import FINED, TURNED, Event
 from engine.view import round_start, trump_card
 
 Mark = tuple[int, int]
 """How far a seat has been told: the round's number, and how much of its tape."""
+
+_TOLD: Final = itemgetter(3)
 
 NEVER: Final[Mark] = (0, 0)
 """Before the first round."""
@@ -29,24 +33,19 @@ NEVER: Final[Mark] = (0, 0)
 
 def mark(match: Match) -> Mark:
     """Everything up to now."""
-    return match.number, match.round.happened
+    return match.number, len(match.round.tape)
 
 
 def events(match: Match, seat: int, since: Mark) -> list[Event]:
     """What `seat` may know now and did not at the mark. Read-only: all who are told share the events."""
-    return tell(match, seat, since)[0]
-
-
-def tell(match: Match, seat: int, since: Mark) -> tuple[list[Event], Mark]:
-    """`events` and `mark` in one."""
-    tape, number, told = match.round.followed, match.number, since[1]
-    now = (number, len(tape.news))
-    if since[0] != number:
-        return [{"round": round_start(match, seat)}, *_known(match, seat, tape.news)], now
-    fresh = tape.news[told:]
-    if tape.noted < told and not match.rules.secret_bids:
-        return fresh, now  # type: ignore[return-value]  # no None is among them
-    return _known(match, seat, fresh) + _standing(match, tape, told), now
+    (number, told), played = since, match.round
+    if number != match.number:
+        news = list(map(_TOLD, played.tape))
+        return [{"round": round_start(match, seat)}, *_known(match, seat, news)]
+    news = list(map(_TOLD, played.tape[told:]))
+    if None not in news and not match.rules.secret_bids:
+        return news
+    return _known(match, seat, news) + _standing(played, told)
 
 
 def _known(match: Match, seat: int, news: list[Event | None]) -> list[Event]:
@@ -57,12 +56,19 @@ def _known(match: Match, seat: int, news: list[Event | None]) -> list[Event]:
     return known
 
 
-def _standing(match: Match, tape: Tape, told: int) -> list[Event]:
+def _standing(played: Round, told: int) -> list[Event]:
     """Trump and penalties, if they are not what they were."""
-    played, (turned, trump) = match.round, tape.turns[-1]
+    fresh = played.tape[told:]
     news: list[Event] = []
-    if turned >= told and [entry for at, entry in tape.turns if at < told][-1] != trump:
+    turns = [each[1:3] for each in fresh if each.kind == TURNED]
+    if turns and turns[-1] != _trump_at(played, told):
         news.append({"trump": [colour_text(played.pile.colour), trump_card(played)]})
-    if tape.fine >= told:
+    if any(each.kind == FINED for each in fresh):
         news.append({"penalties": played.penalties[:]})
     return news
+
+
+def _trump_at(played: Round, told: int) -> tuple[int, int]:
+    """Trump and face as they were."""
+    turns = [each[1:3] for each in played.tape[:told] if each.kind == TURNED]
+    return turns[-1] if turns else (played.first_trump, played.first_face)

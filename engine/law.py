@@ -9,6 +9,7 @@ from engine.deal import shuffler
 from engine.hand import Hand
 from engine.rules import RuleSet
 from engine.switches import Change, Out, Suit, WildPair
+from engine.tape import plays
 from engine.trick import ActionMoves, wild_calls
 
 
@@ -29,6 +30,7 @@ class Law:
         self.left: Final = [*range(1, players), 0]
         seats = range(players)
         self.orders: Final = [(*seats[leader:], *seats[:leader]) for leader in seats]
+        self.plays: Final = [plays(seat) for seat in seats]
         self.out_ends: Final[bool] = rules.out is Out.TRICK
         self.last_wild: Final[bool] = rules.wild_pair is WildPair.LAST
         self.worth: Final = rules.bid_points

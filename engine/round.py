@@ -1,9 +1,8 @@
 """One round of Rage: whose turn it is, what is legal, what came of the moves so far.
 
 A round is one mutable object of small ints (see `cards` for the numbers); how it goes on is told in `course`.
-Of what happens only bids and tricks are kept, and a few `notes` of what does not follow from these; `tape`
-makes a story of them. Moves are trusted: membership in `legal()` is the check, and `refusal` says in words
-why a move is not in it.
+What happened is on its `tape`. Moves are trusted: membership in `legal()` is the check, and `refusal` says in
+words why a move is not in it.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from engine.pile import Pile
 from engine.reasons import REASONS
 from engine.scoring import round_points
 from engine.switches import Change
-from engine.tape import TURNED, Entry, Tape
+from engine.tape import TURNED, Entry, entry
 
 Trick = tuple[int, list[int], int, int]
 """A finished trick: leader, cards in the order played, the trump that judged it, winner."""
@@ -30,7 +29,7 @@ class Round:
     __slots__ = (
         *("law", "players", "dealer", "hands", "hand_size", "pile", "first_trump", "first_face", "kind"),
         *("leader", "seat", "lead", "trick", "wilds_allowed", "acted", "stake", "turn_due", "choices"),
-        *("bids", "taken", "stakes", "penalties", "tricks", "notes", "_tape", "_send"),
+        *("bids", "taken", "stakes", "penalties", "tricks", "tape", "_send"),
     )
 
     def __init__(self, law: Law, dealer: int, hands: list[Hand], pile: Pile, hand_size: int) -> None:
@@ -58,8 +57,7 @@ class Round:
         self.stakes: list[int] = [0] * players
         self.penalties: list[int] = [0] * players
         self.tricks: list[Trick] = []
-        self.notes: list[tuple[int, Entry]] = []
-        self._tape: Tape | None = None
+        self.tape: list[Entry] = []
         self._send: Callable[[int], list[int]] | None = None
 
     @classmethod
@@ -86,7 +84,7 @@ class Round:
         twin.stake, twin.turn_due, twin.choices = self.stake, self.turn_due, self.choices
         twin.bids, twin.taken = self.bids[:], self.taken[:]
         twin.stakes, twin.penalties = self.stakes[:], self.penalties[:]
-        twin.tricks, twin.notes = self.tricks[:], self.notes[:]
+        twin.tricks, twin.tape = self.tricks[:], self.tape[:]
         return twin
 
     def legal(self) -> list[int]:
@@ -128,35 +126,7 @@ class Round:
     @property
     def moves(self) -> bytes:
         """Every decision so far, in order."""
-        first, at = self.law.left[self.dealer], 0
-        cards = [card for _, trick, _, _ in self.tricks for card in trick] + self.trick
-        moves = [bid for bid in self.bids[first:] + self.bids[:first] if bid >= 0]
-        for place, (kind, _, move) in self.notes:
-            if kind < OVER:
-                moves += cards[at:place]
-                moves.append(move)
-                at = place
-        return bytes(moves + cards[at:])
-
-    @property
-    def tape(self) -> list[Entry]:
-        """What happened so far, entry by entry (see `tape`)."""
-        return self.followed.entries
-
-    @property
-    def followed(self) -> Tape:
-        """The tape, up to date."""
-        tape = self._tape
-        if tape is None:
-            tape = self._tape = Tape(self)
-        tape.follow(self)
-        return tape
-
-    @property
-    def happened(self) -> int:
-        """How many entries the tape has by now; does not write it."""
-        bids = self.players if self.kind != BID else self.players - self.bids.count(-1)
-        return 1 + bids + len(self.tricks) * (self.players + 1) + len(self.trick) + len(self.notes)
+        return bytes([each.what for each in self.tape if each.kind < OVER])
 
     def held(self, seat: int) -> list[int]:
         """The cards a seat holds, in order."""
@@ -182,8 +152,4 @@ class Round:
 
     def trump_turned(self) -> None:
         """Note what is trump now, and the card that lies face up."""
-        self.note((TURNED, self.pile.colour, self.pile.face))
-
-    def note(self, entry: Entry) -> None:
-        """Keep what does not follow from bids and tricks."""
-        self.notes.append((len(self.tricks) * self.players + len(self.trick), entry))
+        self.tape.append(entry(TURNED, self.pile.colour, self.pile.face))

@@ -15,7 +15,7 @@ from random import Random
 
 import engine
 from engine.deal import Deal
-from engine.events import NEVER, tell
+from engine.events import NEVER, events, mark
 from engine.knowledge import Knowledge
 from engine.law import law
 from engine.match import Match
@@ -89,7 +89,8 @@ def observed(*, events_too: bool = True) -> Play:
                 while moves:
                     if events_too:
                         seat = played.seat
-                        _, told[seat] = tell(match, seat, told[seat])
+                        events(match, seat, told[seat])
+                        told[seat] = mark(match)
                     moves = send(moves[int(draw() * len(moves))])
                     decisions += 1
                 match.settle()

@@ -115,12 +115,12 @@ def test_who_can_follow_follows_unless_the_rules_let_him_off(data, games, random
 def test_bids_come_first_and_in_turn_from_the_dealers_left(data, games, play_out):
     match, dice = data.draw(games)
     for number, played in enumerate(play_out(match, dice).finished):
-        decisions = [entry for entry in played.tape if entry[0] < OVER]
-        bidders = [seat for _, seat, _ in decisions[: match.players]]
+        decisions = [(kind, seat) for kind, seat, _, _ in played.tape if kind < OVER]
+        bidders = [seat for _, seat in decisions[: match.players]]
         first = number % match.players
         assert bidders == [(first + turn) % match.players for turn in range(match.players)]
-        assert [kind for kind, _, _ in decisions[: match.players]] == [BID] * match.players
-        assert all(KINDS[kind] != "bid" for kind, _, _ in decisions[match.players :])
+        assert [kind for kind, _ in decisions[: match.players]] == [BID] * match.players
+        assert all(KINDS[kind] != "bid" for kind, _ in decisions[match.players :])
 
 
 def test_points_and_penalties_make_the_total():

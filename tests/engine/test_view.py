@@ -13,6 +13,7 @@ from engine.hand import sorted_hand
 from engine.match import Match
 from engine.mirror import Mirror
 from engine.rules import PRESETS, RuleSet
+from engine.tape import entry
 from engine.view import pile, view
 
 KEYS = {
@@ -40,10 +41,10 @@ def another_world(match: Match, seat: int, dice: Random) -> Match:
         played.hands[other], hidden = sorted_hand(hidden[:size], played.law.actions), hidden[size:]
     played.pile.cards = played.pile.cards[:kept] + hidden
     if match.rules.secret_bids:
-        for at, (kind, who, what) in enumerate(played.tape):
+        for at, (kind, who, what, _) in enumerate(played.tape):
             if kind == BID and who != seat:
                 played.bids[who] = (what + 1) % (played.hand_size + 1)
-                played.tape[at] = (kind, who, played.bids[who])
+                played.tape[at] = entry(kind, who, played.bids[who])
     return twin
 
 
