@@ -25,7 +25,7 @@ from engine.cards import (
     YES,
 )
 from engine.hand import ACTIONS, CALLS, Hand
-from engine.tape import FINED, TOOK, entry
+from engine.tape import FINED, entry
 from engine.trick import POWER, STRENGTH
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ _ANSWERS: Final = [NO, YES]
 def course(game: "Round") -> Course:
     """From wherever a round stands to its end: yields choices, is sent moves; the last choices are none."""
     law, hands, tape = game.law, game.hands, game.tape
-    watched = not law.forced
+    played, watched = law.play, not law.forced
     while game.kind == BID:  # each seat once, from the dealer's left on
         seat = game.seat
         game.bids[seat] = move = yield game.choices
-        tape.append(entry(BID, seat, move))
+        tape.append(law.bid[seat][move])
         game.kind = BID if seat != game.dealer else PLAY
         game.seat = law.left[seat]
     while game.kind != OVER:  # trick by trick
@@ -63,7 +63,7 @@ def course(game: "Round") -> Course:
             game.seat, game.choices = seat, moves
             move = yield moves
             trick.append(move)
-            tape.append(law.plays[seat][move])
+            tape.append(played[seat][move])
             if move < FIRST_WILD:
                 hand[NO_COLOUR].remove(move)
                 hand[move >> 4].remove(move)
@@ -160,7 +160,7 @@ def _take(game: "Round", winner: int) -> None:
     """The trick is full: who takes it leads the next."""
     game.taken[winner] += 1
     game.tricks.append((game.leader, game.trick, game.pile.colour, winner))
-    game.tape.append(entry(TOOK, winner, game.pile.colour))
+    game.tape.append(game.law.took[winner][game.pile.colour])
     game.leader = game.seat = winner
     game.lead = NO_COLOUR
     game.trick = []

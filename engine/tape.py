@@ -7,7 +7,7 @@ shared by all rounds, so that to write one is to append an object that is there 
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from engine.cards import BID, FIRST_COLOUR, NOTATION, PLAY, colour_text
+from engine.cards import BID, NOTATION, PLAY, colour_text
 
 Event = dict[str, Any]
 
@@ -40,6 +40,6 @@ def entry(kind: int, who: int, what: int) -> Entry:
 
 
 @cache
-def plays(seat: int) -> list[Entry]:
-    """By card as called, the entry of a seat's playing it."""
-    return [entry(PLAY, seat, move) for move in range(FIRST_COLOUR)]
+def entries(kind: int, who: int, count: int) -> list[Entry]:
+    """The entries of a kind and a seat by what was done, from 0 on."""
+    return [entry(kind, who, what) for what in range(count)]
