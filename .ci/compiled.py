@@ -11,15 +11,15 @@ from pathlib import Path
 from mypyc.build import mypycify
 from setuptools import Distribution
 
-HOT = ("cards", "trick", "deal", "pile", "tape", "actions", "law", "reasons", "scoring", "hand", "course", "round", "match")
-TELLING = ("events", "sampling")
+PARTS = ("cards", "trick", "deal", "pile", "hand", "tape", "actions", "law", "reasons", "scoring")
+PLAY = ("course", "round", "match", "events", "sampling")
 
 
 def main(folder: str) -> None:
     """Leave the extension modules in `folder`, in a package `engine`."""
     built = Path(folder).resolve()
     os.chdir(Path(__file__).parents[1])
-    sources = [f"engine/{module}.py" for module in HOT + TELLING]
+    sources = [f"engine/{module}.py" for module in PARTS + PLAY]
     with tempfile.TemporaryDirectory(prefix="rage-engine-") as generated:
         extensions = mypycify(sources, opt_level="3", debug_level="0", target_dir=generated)
         distribution = Distribution({"name": "rage-engine", "ext_modules": extensions})

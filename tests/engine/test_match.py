@@ -1,9 +1,14 @@
 """Rounds in a row."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine import match as match_module
+from engine.cards import OVER
 from engine.errors import IllegalMove, RulesError
 from engine.match import Match
 from engine.rules import PRESETS, RuleSet
@@ -39,6 +44,31 @@ def test_an_illegal_move_changes_nothing():
     assert match.moves == b""
     match.apply(3)
     assert (match.moves, match.round.seat) == (b"\x03", 1)
+
+
+def test_both_ways_to_play_in_the_readme_work(capsys):
+    readme = Path(match_module.__file__).with_name("README.md").read_text(encoding="utf-8")
+    playing = readme.partition("## Playing")[2].partition("##")[0]
+    exec("\n".join(re.findall(r"```python\n(.*?)```", playing, re.DOTALL)), {})
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+@given(data=st.data())
+def test_moves_sent_or_applied_or_both_make_the_same_round(data, games, random_move):
+    match, dice = data.draw(games)
+    while not match.over:
+        applied, sent, mixed = match.round, match.round.clone(), match.round.clone()
+        send = sent.turns()
+        while applied.kind != OVER:
+            move = random_move(match, dice)
+            if dice.random() < 0.1:
+                mixed = mixed.clone()
+            mixed.turns()(move) if dice.random() < 0.5 else mixed.apply(move)
+            applied.apply(move)
+            assert send(move) == applied.legal() == mixed.legal() == sent.legal()
+        assert applied.tape == sent.tape == mixed.tape
+        assert applied.tricks == sent.tricks == mixed.tricks
+        match.settle()
 
 
 def test_nothing_can_be_played_when_the_match_is_over():
