@@ -101,7 +101,7 @@ class Assignment:
 def claim(arena: Arena, worker: str) -> Assignment | None:
     """The next match of the tournament that has the fewest being played; None when there is nothing to do."""
     with arena.work() as work:
-        return _claim(work, worker, _lease(arena))
+        return _claim(work, worker, _lease(arena), work.db.execute(TURNS).all())
 
 
 def finish_and_claim(
@@ -133,9 +133,10 @@ def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> t
         if not taken:
             text = f"attempt {sheet.attempt}"
             incidents.note(work, incidents.LATE, sheet.match_id, worker=worker, text=text)
-        last = taken and not anything(work, sheet.tournament_id)
-        following = _claim(work, worker, _lease(arena)) if more and not last else None
-        if not more and anything(work):
+        waiting = work.db.execute(TURNS).all()
+        last = taken and all(each.id != sheet.tournament_id for each in waiting)
+        following = _claim(work, worker, _lease(arena), waiting) if more and not last else None
+        if not more and waiting:
             work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
         if taken:  # last, because others of the deal wait from here on to the commit
             counts.finished(work, sheet.tournament_id, sheet.number)
@@ -229,21 +230,20 @@ def anything(work: Work, tournament_id: str | None = None) -> bool:
     return bool(work.db.scalar(IS_ANYTHING_OF_THIS, {"this": tournament_id}))
 
 
-def _claim(work: Work, worker: str, lease: timedelta) -> Assignment | None:
-    for chosen in _tournaments(work):
+def _claim(work: Work, worker: str, lease: timedelta, found: Sequence[Any]) -> Assignment | None:
+    for chosen in _in_turn(work, found) if len(found) > 1 else found:
         row = work.db.execute(NEXT, {"this": chosen.id}).first()
         if row is not None:
             return _leased(work, worker, lease, row)
     return None
 
 
-def _tournaments(work: Work) -> Sequence[Any]:
-    """Running tournaments with something planned, in the order in which they are to be served.
+def _in_turn(work: Work, found: Sequence[Any]) -> Sequence[Any]:
+    """Running tournaments with something planned, as `TURNS` finds them, in the order they are to be served.
 
     First the owner with the fewest matches in play, then whoever was served longest ago: neither many
     tournaments nor a long one give anybody more than a fair share.
     """
-    found = work.db.execute(TURNS).all()
     # Not grouped by the database: SQLite would read all matches in the order of the groups.
     in_play = Counter(work.db.scalars(IN_PLAY))
     burden: Counter[str] = Counter()
