@@ -10,7 +10,7 @@ from engine.rules import PRESETS, RuleSet
 from engine.switches import SWITCHES
 from service.errors import NotFound
 
-OFFERED = [name for name in SWITCHES if name != "teams"]  # tournaments are between single bots
+OFFERED = list(SWITCHES)
 
 blp = Blueprint("rules", "The ways to play Rage")
 

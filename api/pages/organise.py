@@ -3,17 +3,20 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from flask import Response, render_template, request, url_for
+from flask import Response, make_response, render_template, request, url_for
 
 from api.context import account, arena
 from api.pages import forms
 from api.pages.forms import Form
 from api.pages.site import blp
-from api.schemas.tournaments import NewEntrant, NewTournament
+from api.schemas.tournaments import Disqualification, NewEntrant, NewTournament
 from engine.rules import PRESETS
-from service import bots, entries, tournaments
+from engine.switches import Teams
+from service import bots, entries, plans, tournaments
 from service.accounts import Account
 from service.formats import FORMATS
+from service.limits import RANGES, Limits
+from service.plans import Plan
 from service.tournaments import Tournament
 from service.work import Arena
 
@@ -38,10 +41,11 @@ def new_tournament() -> str:
 
 @blp.post("/tournaments/new")
 def create_tournament() -> Response:
-    """Make it; it starts at once unless it is to wait."""
+    """Make it, or only plan it; it starts at once unless it is to wait."""
     account()
     typed = {**forms.typed(), "entrants": request.form.getlist("entrants")}
-    return forms.answer(_created, _new, typed)
+    act = _planned if request.form.get("act") == "plan" else _created
+    return forms.answer(act, _new, typed)
 
 
 @blp.post("/tournaments/<id:tournament_id>/<any(start, pause, resume, stop, cancel):act>")
@@ -55,6 +59,14 @@ def run_tournament(tournament_id: str, act: str) -> Response:
 def enter_bot(tournament_id: str) -> Response:
     """Enter a bot of one's own, or as its organiser any."""
     entries.enter(arena(), account(), tournament_id, forms.load(NewEntrant, _entrant())["entrant"])
+    return _back(tournament_id)
+
+
+@blp.post("/tournaments/<id:tournament_id>/disqualify")
+def disqualify_bot(tournament_id: str) -> Response:
+    """Take a bot out, for a reason that everybody is told."""
+    reason = forms.load(Disqualification, {"reason": request.form.get("reason", "")})["reason"]
+    entries.disqualify(arena(), account(), tournament_id, request.form.get("entrant", ""), reason)
     return _back(tournament_id)
 
 
@@ -78,27 +90,38 @@ def _created() -> str:
     return url_for("pages.tournament", tournament_id=made.id)
 
 
+def _planned() -> Response:
+    """The form again, with what it would come to."""
+    found = plans.plan(arena(), account(), forms.load(NewTournament, wanted()))
+    typed = {**forms.typed(), "entrants": request.form.getlist("entrants")}
+    return make_response(_new(Form(typed), plan=found))
+
+
 def wanted() -> dict[str, Any]:
     """The body that the API would get for this form."""
     told = request.form
     values: dict[str, Any] = {"name": told.get("name", ""), "entrants": told.getlist("entrants")}
     values["format"] = told.get("format", "round_robin")
-    values |= {name: _whole(told[name]) for name in NUMBERS if told.get(name)}
+    values |= {name: whole(told[name]) for name in NUMBERS if told.get(name)}
     values["duplicate"] = "duplicate" in told
     values["rules"] = {"preset": told.get("preset", "fundex")}
     values["rules"] |= {"secret_bids": True} if "secret_bids" in told else {}
+    values["rules"] |= {"teams": told["teams"]} if told.get("teams") else {}
+    limits = {name: whole(told[f"limits_{name}"]) for name in RANGES if told.get(f"limits_{name}")}
+    values |= {"limits": limits} if limits else {}
     values |= {name: told[name] for name in TEXTS if told.get(name)}
     values |= {"same_owner": "apart"} if "apart" in told else {}
     if "open" in told:
-        limit = {"limit": _whole(told["limit"])} if told.get("limit") else {}
-        values["entry"] = {"open": True, **limit}
+        limit = {"limit": whole(told["limit"])} if told.get("limit") else {}
+        until = {"deadline": _instant(told["deadline"])} if told.get("deadline") else {}
+        values["entry"] = {"open": True, **limit, **until}
     when = told.get("when", "now")
     if when != "now":
         values["start_at"] = _instant(told.get("start_at", "")) if when == "at" else when
     return values
 
 
-def _whole(text: str) -> Any:
+def whole(text: str) -> Any:
     """A number if it is one; else the text, which the schema refuses by name."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
 
@@ -108,8 +131,9 @@ def _instant(text: str) -> str:
     return f"{text}:00Z" if len(text) == 16 else text
 
 
-def _new(form: Form) -> str:
+def _new(form: Form, plan: Plan | None = None) -> str:
     ready = bots.bots(arena(), account(), status="ready", limit=CHOICES).items
     ready.sort(key=lambda bot: (bot.owner_id != account().id, not bot.house, bot.name.casefold()))
-    choices = {"bots": ready, "presets": list(PRESETS.values()), "formats": list(FORMATS)}
+    choices: dict[str, Any] = {"bots": ready, "presets": list(PRESETS.values()), "formats": list(FORMATS)}
+    choices |= {"teams": list(Teams), "ranges": RANGES, "usual": Limits(), "plan": plan}
     return render_template("tournament-new.html", form=form, **choices)

@@ -137,12 +137,23 @@ def menu() -> list[tuple[str, str]]:
     ends = {
         "Tournaments": "tournament_list",
         "Rankings": "ranking",
+        "Compare": "compare",
         "Bots": "bot_list",
         "Writing bots": "bots",
     }
     return [(text, url_for(f"pages.{end}")) for text, end in ends.items()]
 
 
+def lasting(seconds: float) -> str:
+    """A while, for people."""
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            number = round(seconds / size)
+            return f"{number} {name}{'s' if number != 1 else ''}"
+    return f"{max(1, round(seconds))} s"
+
+
+blp.add_app_template_filter(lasting)
 blp.add_app_template_filter(moment)
 blp.add_app_template_filter(count)
 blp.add_app_template_filter(signed)

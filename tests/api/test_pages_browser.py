@@ -17,7 +17,7 @@ import engine.bots.random
 from api.app import create_app
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
-from service import accounts, bots, leases, matches, refit, schema, tournaments, trials
+from service import accounts, bots, comparisons, leases, matches, refit, schema, tournaments, trials
 from service.jobs import CHECK, SETTLE, InlineQueue, Job
 from service.leases import Spent
 from service.settings import Settings
@@ -53,6 +53,7 @@ class Site:
     cup: str
     large: str
     waiting: str
+    comparison: str
     bots: dict[str, str]
 
     def match(self, number: int = 0) -> str:
@@ -97,13 +98,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             {"name": "Winter cup", "entrants": seated, "start_at": "manual"},
         )
     ]  # fmt: skip
+    pair = {"a": everyone["counter"], "b": everyone["random"], "cap": 40}
+    comparison = comparisons.create(arena, ada, pair).id
     play_all(arena)
     app = create_app(settings, arena)
     listener = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Silent)
     threading.Thread(target=listener.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{listener.server_port}"
     cup, large, waiting = (each.id for each in made)
-    yield Site(url, arena, token, cup, large, waiting, everyone | {"own": own.id, "bad": bad.id})
+    yield Site(url, arena, token, cup, large, waiting, comparison, everyone | {"own": own.id, "bad": bad.id})
     listener.shutdown()
     listener.server_close()
     arena.close()
@@ -151,6 +154,8 @@ PAGES: dict[str, Callable[[Site], str]] = {
     "match": lambda site: f"/matches/{site.match()}#r2t3d2",
     "match-large": lambda site: f"/matches/{site.large}-0#r1t4d4",
     "rankings": lambda site: "/rankings",
+    "compare": lambda site: "/compare",
+    "comparison": lambda site: f"/compare/{site.comparison}",
     "bots": lambda site: "/bots",
     "bot": lambda site: f"/bots/{site.bots['own']}",
     "sign-in": lambda site: "/sign-in",
@@ -165,6 +170,7 @@ SIGNED: dict[str, Callable[[Site], str]] = {
     "bot-new": lambda site: "/bots/new",
     "bot-edit": lambda site: f"/bots/{site.bots['own']}/edit",
     "tournament-new": lambda site: "/tournaments/new",
+    "compare-new": lambda site: f"/compare?a={site.bots['own']}",
     "tournament-own": lambda site: f"/tournaments/{site.waiting}",
 }
 
@@ -396,3 +402,32 @@ def test_standings_print_without_what_only_a_screen_needs(site: Site, tab: Any) 
     assert page.locator("table.standings").is_visible()
     assert not page.locator("header nav").is_visible()
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_a_comparison_is_watched_to_its_verdict(site: Site, tab: Any) -> None:
+    page = tab.page
+    sign_in(page, site)
+    page.get_by_role("link", name="Compare").click()
+    page.get_by_label("Is this bot").select_option(label="counter v1, house")
+    page.get_by_label("better than this one?").select_option(label="cautious v1, house")
+    page.get_by_text("More: seats").click()
+    page.get_by_label("Deals at the most").fill("30")
+    page.get_by_role("button", name="Find out").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Is counter better than cautious?")
+    play_all(site.arena)
+    expect(page.locator("#verdict .notice")).to_contain_text("better than cautious v1.")
+    tab.look("comparison-own")
+
+
+def test_what_a_tournament_would_be_is_said_before_it_is_made(site: Site, tab: Any) -> None:
+    page = tab.page
+    sign_in(page, site)
+    page.goto(f"{site.url}/tournaments/new")
+    page.get_by_label("Name", exact=True).fill("Perhaps")
+    for name in ("counter v1", "cautious v1", "random v1"):
+        page.get_by_label(name).check()
+    page.get_by_label("Seats at a table").fill("3")
+    page.get_by_role("button", name="What would it be?").click()
+    expect(page.locator("#plan")).to_contain_text("3 matches on 1 deal.")
+    assert page.get_by_label("counter v1").is_checked()
+    tab.look("tournament-plan")

@@ -301,3 +301,66 @@ def test_every_format_can_be_chosen(signed: FlaskClient, ready_bots: list[str], 
         assert answer.status_code == 303, re.findall(r'class="wrong".*', answer.text)
         made = tournaments.tournament(arena, answer.headers["Location"].rpartition("/")[2])
         assert made.format == each
+
+
+def test_a_form_has_teams_limits_and_a_deadline(
+    signed: FlaskClient, ready_bots: list[str], arena: Arena
+) -> None:
+    data = {"form_key": form_key(signed), "name": "Pairs", "entrants": ready_bots[:2], "players": "4",
+            "deals": "1", "duplicate": "1", "teams": "2+2", "limits_memory_mb": "512", "when": "manual",
+            "open": "1", "deadline": "2031-01-01T10:00"}  # fmt: skip
+    answer = signed.post("/tournaments/new", data=data)
+    assert answer.status_code == 303, re.findall(r'class="wrong".*', answer.text)
+    made = tournaments.tournament(arena, answer.headers["Location"].rpartition("/")[2])
+    assert (made.rules["teams"], made.limits["memory_mb"], made.limits["decision_ms"]) == ("2+2", 512, 1000)
+    assert made.entry.deadline is not None and made.entry.deadline.isoformat() == "2031-01-01T10:00:00+00:00"
+    wrong = signed.post("/tournaments/new", data=data | {"limits_memory_mb": "1", "name": "Small"})
+    assert wrong.status_code == 422 and "memory_mb: must be a whole number from 64 to 1024" in wrong.text
+    assert 'value="2+2" selected' in wrong.text
+
+
+def test_a_plan_makes_nothing_and_keeps_what_was_typed(
+    signed: FlaskClient, ready_bots: list[str], arena: Arena
+) -> None:
+    data = {"form_key": form_key(signed), "name": "Perhaps", "entrants": ready_bots, "players": "4",
+            "deals": "3", "duplicate": "1", "act": "plan"}  # fmt: skip
+    shown = signed.post("/tournaments/new", data=data)
+    assert shown.status_code == 200
+    assert "12 matches</b> on 3 deals" in shown.text and "Nothing was made yet." in shown.text
+    assert 'value="Perhaps"' in shown.text
+    assert tournaments.tournaments(arena).items == []
+    assert signed.post("/tournaments/new", data=data | {"deals": "0"}).status_code == 422
+
+
+def test_an_organiser_disqualifies_on_the_page(
+    signed: FlaskClient, ready_bots: list[str], arena: Arena, ada: Any, make_spec: Any
+) -> None:
+    made = ada.post("/tournaments", make_spec(ready_bots)).get_json()["id"]
+    assert "Disqualify" in signed.get(f"/tournaments/{made}").text
+    assert "Disqualify" not in create_app(arena=arena).test_client().get(f"/tournaments/{made}").text
+    data = {"form_key": form_key(signed), "entrant": ready_bots[1]}
+    path = f"/tournaments/{made}/disqualify"
+    assert signed.post(path, data=data).status_code == 422
+    assert signed.post(path, data=data | {"reason": "copied <b>"}).status_code == 303
+    assert "copied &lt;b&gt;" in signed.get(f"/tournaments/{made}").text
+    left = tournaments.tournament(arena, made).entrants[1]
+    assert (left.status, left.reason) == ("disqualified", "copied <b>")
+
+
+def test_a_comparison_is_begun_watched_and_cancelled_on_the_page(
+    signed: FlaskClient, ready_bots: list[str], arena: Arena
+) -> None:
+    key = {"form_key": form_key(signed)}
+    assert "Find out" in signed.get("/compare").text
+    assert "Find out" not in create_app(arena=arena).test_client().get("/compare").text
+    same = signed.post("/compare", data=key | {"a": ready_bots[0], "b": ready_bots[0], "elo0": "x"})
+    assert same.status_code == 422 and "must be a number" in same.text
+    begun = signed.post("/compare", data=key | {"a": ready_bots[0], "b": ready_bots[1], "elo0": "-5"})
+    assert begun.status_code == 303, re.findall(r'class="wrong".*', begun.text)
+    page = begun.headers["Location"]
+    assert "Is bot 0 better than bot 1?" in signed.get(page).text
+    part = signed.get(f"{page}?part=live").text
+    assert "<html" not in part and "of at most 2\u202f000 deals" in part
+    assert page in signed.get("/compare").text
+    assert signed.post(f"{page}/cancel", data=key).status_code == 303
+    assert "cancelled" in signed.get(page).text and "Cancel it" not in signed.get(page).text
