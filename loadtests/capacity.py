@@ -23,6 +23,7 @@ from service.settings import Settings
 
 FULL = 0.7
 WORKERS = (100, 1_000, 10_000)
+LONGER = 1_000.0  # ms of CPU: a match of bots that think
 REDIS = 70_000  # commands/s of one server, measured unpipelined over a socket
 PER_JOB = 6  # Redis commands of a message: sent, popped, looked for
 
@@ -43,9 +44,10 @@ def main(argv: Sequence[str]) -> int:
     measured = known(told.measured) if told.measured else measure()
     if told.write:
         told.write.write_text(json.dumps(asdict(measured), indent=1) + "\n")
-    show(
-        measured, Size(told.database_cores, told.api_cores, told.connections, told.match_ms or measured.match)
-    )
+    costs(measured)
+    for match_ms in (told.match_ms,) if told.match_ms else (measured.match, LONGER):
+        show(measured, Size(told.database_cores, told.api_cores, told.connections, match_ms))
+    reads(measured, told.api_cores)
     return 0
 
 
@@ -57,7 +59,7 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--database-cores", type=float, default=4)
     parser.add_argument("--api-cores", type=float, default=2)
     parser.add_argument("--connections", type=int, default=400, help="that the database or PgBouncer allows")
-    parser.add_argument("--match-ms", type=float, help="CPU of a match; unset: of the house bots' one")
+    parser.add_argument("--match-ms", type=float, help="CPU of a match; unset: as measured, and a second")
     return parser.parse_args(argv)
 
 
@@ -93,39 +95,49 @@ def load(costs: Measured, size: Size, workers: int) -> Load:
     return Load(workers, matches, {
         "database": (matches * finish + workers * idle + watch) / (room * size.database_cores),
         "watch": watch / room,
-        "connections": 1.2 * workers / size.connections,
+        "connections": workers / size.connections,
         "Redis": PER_JOB * matches / chunk / (FULL * REDIS),
     })  # fmt: skip
 
 
 REMEDIES = {
-    "database": "more cores; then installations of their own for groups of organisers",
+    "database": "more cores, longer matches; then an installation for each group of organisers",
     "watch": "a longer RAGE_REAP_SECONDS and RAGE_LEASE_SECONDS",
     "connections": "PgBouncer, transaction pooling (see k8s/README.md)",
     "Redis": "a longer RAGE_CHUNK_MS; then a Redis for each group of workers",
 }
 
 
-def show(costs: Measured, size: Size) -> None:
-    """The tables."""
-    print(f"Measured {costs.origin}, sandbox mode {costs.mode}; CPU ms:")
+def costs(measured: Measured) -> None:
+    """What the rest is worked out of."""
+    print(f"Measured {measured.origin}, sandbox mode {measured.mode}; CPU ms:")
     for each in fields(Measured)[2:]:
-        print(f"  {each.name.replace('_', ' '):<22}{getattr(costs, each.name):12.4f}")
-    print(f"\nA match of {size.match_ms:.0f} ms; database {size.database_cores:g} cores, "
-          f"{size.connections} connections; full at {FULL:.0%}:")  # fmt: skip
+        print(f"  {each.name.replace('_', ' '):<22}{getattr(measured, each.name):12.4f}")
+
+
+def show(measured: Measured, size: Size) -> None:
+    """What workers get done, and what each part has to do for it."""
+    print(
+        f"\nMatches of {size.match_ms:.0f} ms; a database of {size.database_cores:g} cores,"
+        f" {size.connections} connections; full at {FULL:.0%}:"
+    )
     print(f"{'workers':>8}{'matches/s':>11}{'a day':>14}{'GB a day':>10}  shares of what there is")
-    for each in rows(costs, size):
+    for each in rows(measured, size):
         parts = ", ".join(f"{part} {share:.0%}" for part, share in each.parts.items())
         day = 86_400 * each.carried
-        stored = day * costs.match_bytes / 1e9
+        stored = day * measured.match_bytes / 1e9
         print(f"{each.workers:8,}{each.carried:11,.0f}{day:14,.0f}{stored:10,.1f}  {parts}")
         if each.parts[each.first] > 1:
+            cores = size.database_cores * each.parts["database"]
             print(f"{'':8}{each.first} gives way first: {REMEDIES[each.first]}")
-    full = FULL * 1000 * size.api_cores
-    warm, cold = full / costs.rankings_warm, full / costs.rankings_cold
-    print(f"\nRankings a second on {size.api_cores:g} cores of the API: {warm:,.0f} warm, {cold:,.0f} cold")
-    for tables in (10_000, 250_000, 2_500_000):
-        print(f"Ratings of {tables:,} tables that met: fitted in {tables * costs.fit_table / 1000:,.1f} s")
+            print(f"{'':8}(all {each.matches:,.0f} matches/s would take a database of {cores:,.0f} cores)")
+
+
+def reads(measured: Measured, cores: float) -> None:
+    """What the API answers."""
+    full = FULL * 1000 * cores
+    warm, cold = full / measured.rankings_warm, full / measured.rankings_cold
+    print(f"\nRankings a second on {cores:g} cores of the API: {warm:,.0f} warm, {cold:,.0f} cold")
 
 
 def rows(costs: Measured, size: Size) -> Iterator[Load]:

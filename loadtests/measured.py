@@ -18,7 +18,7 @@ from engine.record import Record
 from engine.rules import PRESETS
 from engine.table import Outcome
 from loadtests import bench_scale, claimers, ledger
-from service import leases, presence, reap, refit, upload
+from service import leases, presence, reap, upload
 from service.leases import Assignment
 from service.limits import Limits
 from service.sheet import Sheet, Spent
@@ -47,7 +47,6 @@ class Measured:
     present_database: float
     pass_database: float  # the watch's, without leases
     pass_lease: float  # what each adds
-    fit_table: float  # ratings, each table of entrants that ever met
     rankings_warm: float  # of the API, 500 bots
     rankings_cold: float
     match_bytes: float  # in the database, indexes included
@@ -78,7 +77,6 @@ def measure() -> Measured:
         others = [leases.claim(arena, f"host{n}-0-0-1") for n in range(LEASED)]
         assert all(others)
         crowded, watching = turn.cost(turn.go), turn.cost(lambda: reap.reap(arena, lambda _: None), 5)
-        tables, fit = _fit(arena)
         warm, cold = _rankings(arena)
         stored = _bytes(arena)
     return Measured(
@@ -93,7 +91,6 @@ def measure() -> Measured:
         present_database=here[1],
         pass_database=sum(quiet),
         pass_lease=max(sum(watching) - sum(quiet), 0.0) / LEASED,
-        fit_table=fit / tables,
         rankings_warm=warm,
         rankings_cold=cold,
         match_bytes=stored,
@@ -151,15 +148,6 @@ def _match() -> tuple[str, float]:
 def _code(name: str) -> BotCode:
     content = house.source(name).encode()
     return BotCode(name=f"{name}.py", kind=upload.inspect(f"{name}.py", content, None), content=content)
-
-
-def _fit(arena: Arena) -> tuple[int, float]:
-    """How many tables ratings are fitted to, and the CPU milliseconds of it."""
-    began = time.process_time()
-    with arena.read() as db:
-        found = list(refit.fits(db, ledger.RULES.key(), ledger.SEATS))
-    tables = sum(len(each.seats) for each in found[0].counted.tally.tables)
-    return tables, 1000 * (time.process_time() - began)
 
 
 def _rankings(arena: Arena) -> tuple[float, float]:

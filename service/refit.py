@@ -107,7 +107,7 @@ def refit(arena: Arena, rules_key: str, players: int) -> bool:
     try:
         pool_of: dict[str, str | int] = {"rules": rules_key, "players": players}
         with traces.span("refit", **pool_of), arena.read(steady=True) as db:
-            found = list(fits(db, rules_key, players))
+            found = list(_fits(db, rules_key, players))
     except BaseException:
         with arena.work() as work:
             _let_go(work, rules_key, players, token)
@@ -199,7 +199,7 @@ def _let_go(
     return True
 
 
-def fits(db: Connection, rules_key: str, players: int) -> Iterator[Fitted]:
+def _fits(db: Connection, rules_key: str, players: int) -> Iterator[Fitted]:
     """A new snapshot's content by each model, unless it would be the one there is."""
     counted = {live: counts.load(db, rules_key, players, over=not live) for live in (True, False)}
     for model in MODELS.values():
