@@ -173,8 +173,6 @@ def tournament(found: Row) -> None:
         click.echo(f"  over at about {progress['eta'][:19]}Z")
     for entrant in found["entrants"]:
         click.echo(f"  {entrant['number']:>3}  {named(entrant)} of {entrant['owner']}{_left(entrant)}")
-    if found["status"] == "running":
-        click.echo(f"  follow it: rage tournament watch {found['id']}")
 
 
 def _left(entrant: Row) -> str:

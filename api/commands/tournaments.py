@@ -53,6 +53,8 @@ def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, 
     client = saved.client()
     made = client.create_tournament(name=name, **asked.request(client, entrants, given))
     entries.show(made, as_json)
+    if not watching and not as_json and made["status"] == "running":
+        click.echo(f"follow it: rage tournament watch {made['id']}")
     if watching:
         _follow_to_its_end(client, made["id"])
         results.standings(Patience(client.say).ask(lambda: client.standings(made["id"])))

@@ -7,12 +7,12 @@ from flask import Response, render_template, request, url_for
 from api.context import account, arena, caller
 from api.pages import forms
 from api.pages.forms import Form
-from api.pages.organise import CHOICES, whole
+from api.pages.organise import offered, whole
 from api.pages.plots import Scale
 from api.pages.site import blp
 from api.schemas.comparisons import NewComparison
 from engine.rules import PRESETS
-from service import bots, comparisons
+from service import comparisons
 from service.comparisons import Comparison
 from service.stages import OVER
 
@@ -89,7 +89,5 @@ def _number(text: str) -> Any:
 def _page(form: Form) -> str:
     facts: dict[str, Any] = {"form": form, "page": comparisons.comparisons(arena(), limit=LISTED)}
     if caller() is not None:
-        ready = bots.bots(arena(), caller(), status="ready", limit=CHOICES).items
-        ready.sort(key=lambda bot: (bot.owner_id != account().id, not bot.house, bot.name.casefold()))
-        facts |= {"bots": ready, "presets": list(PRESETS.values())}
+        facts |= {"bots": offered(), "presets": list(PRESETS.values())}
     return render_template("compare.html", **facts)

@@ -14,6 +14,7 @@ from engine.rules import PRESETS
 from engine.switches import Teams
 from service import bots, entries, plans, tournaments
 from service.accounts import Account
+from service.bots import Bot
 from service.formats import FORMATS
 from service.limits import RANGES, Limits
 from service.plans import Plan
@@ -132,8 +133,12 @@ def _instant(text: str) -> str:
 
 
 def _new(form: Form, plan: Plan | None = None) -> str:
-    ready = bots.bots(arena(), account(), status="ready", limit=CHOICES).items
-    ready.sort(key=lambda bot: (bot.owner_id != account().id, not bot.house, bot.name.casefold()))
-    choices: dict[str, Any] = {"bots": ready, "presets": list(PRESETS.values()), "formats": list(FORMATS)}
+    choices: dict[str, Any] = {"bots": offered(), "presets": list(PRESETS.values()), "formats": list(FORMATS)}
     choices |= {"teams": list(Teams), "ranges": RANGES, "usual": Limits(), "plan": plan}
     return render_template("tournament-new.html", form=form, **choices)
+
+
+def offered() -> list[Bot]:
+    """Bots to choose from: one's own, those of the house, all others."""
+    ready = bots.bots(arena(), account(), status="ready", limit=CHOICES).items
+    return sorted(ready, key=lambda bot: (bot.owner_id != account().id, not bot.house, bot.name.casefold()))
