@@ -189,36 +189,31 @@ def _workers(
     if len(names) < 2:
         return Check(name, None, "one worker played all of it")
     values = np.array([value(each) for each in order])
-    place = {who: i for i, who in enumerate(names)}
-    which = np.array([place[each.worker] for each in order])
     sizes = np.array([len(block) for block in blocks])
     block = np.repeat(np.arange(len(blocks)), sizes)
     usual = (np.bincount(block, values) / sizes)[block]
-    matches = np.bincount(which, minlength=len(names)).astype(np.float64)
-
-    def counted(each: Floats) -> Floats:
-        return np.bincount(which, each, len(names)).astype(np.float64)
-
-    seen, expected = counted(values), counted(usual)
-    throw = dice(seed, name)
-
-    def statistic(shuffled: Floats) -> float:
-        return uneven(counted(shuffled), expected, matches)
-
-    def draw(many: int) -> Floats:
-        return np.array(
-            [statistic(values[np.lexsort((throw.random(len(order)), block))]) for _ in range(many)]
-        )
-
     if not (values != usual).any():
         return Check(name, 1.0, "all workers alike")
+    which = np.searchsorted(names, [each.worker for each in order])
+    matches, seen, expected = (_summed(which, each) for each in (np.ones(len(order)), values, usual))
+    throw = dice(seed, name)
+
+    def draw(many: int) -> Floats:
+        shuffles = (np.lexsort((throw.random(len(order)), block)) for _ in range(many))
+        return np.array([uneven(_summed(which, values[each]), expected, matches) for each in shuffles])
+
+    p = p_value(uneven(seen, expected, matches), draw)
     worst = int(np.abs(seen - expected).argmax())
     columns = zip(names, matches, seen, expected, strict=True)
     detail = tuple(
         {"worker": who, "matches": int(n), "seen": float(s), "expected": float(e)} for who, n, s, e in columns
     )
-    p = p_value(statistic(values), draw)
     return Check(name, p, said(seen, expected, worst, names[worst]), float((seen - expected)[worst]), detail)
+
+
+def _summed(which: NDArray[np.int64], each: Floats) -> Floats:
+    """A number a match summed for each worker."""
+    return np.bincount(which, each).astype(np.float64)
 
 
 def _blocks(groups: _Groups) -> list[list[Played]]:

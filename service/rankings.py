@@ -1,7 +1,7 @@
 """Rankings as people read them: out of a snapshot, never out of results. See `refit` for how one is made."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -147,22 +147,8 @@ def rankings(
     chosen = [each for line in lines if choice.fits(each := _ranked(line, who[line["version_id"]]))]
     start = after[1] if after else 0
     end = len(chosen) if limit is None else start + limit
-    return Ranking(
-        rules=rules,
-        players=players,
-        model=model,
-        model_version=row.model_version,
-        unit=MODELS[model].unit,
-        parameters=row.parameters,
-        snapshot=str(row.id),
-        at=row.created_at,
-        matches=row.matches,
-        deals=row.deals,
-        last_deal=row.last_deal,
-        anchor=anchor,
-        items=chosen[start:end],
-        next=paging.written([row.id, end]) if end < len(chosen) else None,
-    )
+    following = paging.written([row.id, end]) if end < len(chosen) else None
+    return replace(_of(row), anchor=anchor, items=chosen[start:end], next=following)
 
 
 def compare(
@@ -212,6 +198,26 @@ def _snapshot(rules: str, players: int, model: str, at: datetime | None, after: 
     if after is not None:
         query = query.where(snapshot.c.id == after[0])
     return query if at is None else query.where(snapshot.c.created_at <= at)
+
+
+def _of(row: "Row[Any]") -> Ranking:
+    """What a snapshot says of itself, without its lines."""
+    return Ranking(
+        rules=row.rules_key,
+        players=row.players,
+        model=row.model,
+        model_version=row.model_version,
+        unit=MODELS[row.model].unit,
+        parameters=row.parameters,
+        snapshot=str(row.id),
+        at=row.created_at,
+        matches=row.matches,
+        deals=row.deals,
+        last_deal=row.last_deal,
+        anchor=None,
+        items=[],
+        next=None,
+    )
 
 
 def _empty(rules: str, players: int, model: str) -> Ranking:
