@@ -28,7 +28,7 @@ from api.client import Client
 from loadtests import fresh, seed
 from loadtests.bars import Bar, Row, show, status, table
 from loadtests.wire import Seen, get
-from service import checks, schema
+from service import checks, log, schema
 from service.jobs import InlineQueue
 from service.programs import commands
 from service.settings import Settings
@@ -37,7 +37,7 @@ from service.work import Arena
 ROOT = Path(__file__).parents[1]
 HOST = "127.0.0.1"
 CONNECTIONS = 16
-BOTS = 40  # in the rankings, of which 20 are asked for
+BOTS, MATCHES = 40, 640  # in the rankings, of which 20 lines are asked for
 RANKINGS = "/api/v1/rankings?rules=fundex&players=4&limit=20"
 BARS = {
     "warm": Bar(at_least=0.85),
@@ -76,6 +76,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=2.0, help="of each turn")
     parser.add_argument("--only", choices=("ratios", "busy"))
     told = parser.parse_args(argv)
+    log.setup("warning")
     rows = []
     if told.only != "busy":
         rows += ratios(told.rounds, told.seconds)
@@ -158,7 +159,7 @@ def seeded(folder: Path) -> Settings:
     schema.migrate(settings)
     arena = Arena.open(replace(settings, queued_matches=10_000_000), InlineQueue())
     try:
-        seed.fill(arena, BOTS, 1, random.Random(1))
+        seed.fill(arena, BOTS, MATCHES, random.Random(1))
     finally:
         arena.close()
     return settings

@@ -7,16 +7,15 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, select, update
 
+from loadtests.fresh import fresh
 from service import accounts, bots, tables, tournaments
 from service.jobs import CeleryQueue
-from service.settings import Settings
-from service.supervisor import Supervisor
 from service.work import Arena
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -28,13 +27,13 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=100_000)
     parser.add_argument("--postgres", action="store_true")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, _database(Path(folder), given.postgres) as url:
-        words = {"RAGE_DATA_DIR": folder, "RAGE_PORT": "0", "RAGE_WORKERS": "2", **url}
-        settings = Settings.from_environment(words)
-        with Supervisor(settings) as running:
-            arena = Arena.open(running.settings, CeleryQueue.of(running.settings))
-            measure(arena, given.matches)
-            arena.close()
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        url = stack.enter_context(_database(Path(folder), given.postgres))
+        running = stack.enter_context(fresh(workers=2, **url))
+        arena = Arena.open(running.settings, CeleryQueue.of(running.settings))
+        measure(arena, given.matches)
+        arena.close()
 
 
 def measure(arena: Arena, matches: int) -> None:
