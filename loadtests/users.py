@@ -19,6 +19,7 @@ from engine.bots import source
 
 ID = re.compile(r"/(bots|tournaments|matches)/[A-Za-z0-9_-]+")
 FINE = (304, 409)  # nothing new; a tournament was over before it could be paused
+NO_PLACE = 503  # for so many listeners from one address, as all of ours are
 HOUSE = ("random", "cautious", "counter")
 SMALL = {"preset": "fundex", "hand_sizes": [3, 2, 1]}
 PATIENCE = 60.0  # seconds for a check, or for a tournament
@@ -57,7 +58,8 @@ class Told(Client):
                 first = False
                 yield event
         except ClientError as error:
-            self.note("SSE", self.prefix + path, began, error)
+            full = isinstance(error, ProblemError) and error.status == NO_PLACE
+            self.note("SSE", self.prefix + path, began, None if full else error)
             raise
 
     def note(self, kind: str, path: str, began: float, error: Exception | None, size: int = 0) -> None:
@@ -228,6 +230,11 @@ class Spectator(Journey):
         if cup is None:
             return
         until = time.perf_counter() + LISTENING
-        for _ in self.told.events(cup):
-            if time.perf_counter() > until:
-                return
+        try:
+            for _ in self.told.events(cup):
+                if time.perf_counter() > until:
+                    return
+        except ProblemError as error:
+            if error.status != NO_PLACE:
+                raise
+            self.told.tournament(cup)  # as pages do then
