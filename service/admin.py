@@ -1,17 +1,13 @@
 """`rage-admin`: what an operator does by hand. A command is one verb of the service, or a look at it."""
 
-import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import asdict
+from contextlib import closing
 from pathlib import Path
 
 import click
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import SQLAlchemyError
 
 from service import (
     accounts,
@@ -29,10 +25,11 @@ from service import (
 )
 from service import rerate as rerating
 from service.accounts import Role
-from service.errors import ServiceError
+from service.admin_opening import bar, environment, open_arena, read_settings, refusals
+from service.admin_records import records
 from service.jobs import InlineQueue
 from service.lock import running
-from service.settings import Settings, SettingsError
+from service.settings import Settings
 from service.supervisor import lock_path
 from service.work import HASTY, Arena
 
@@ -54,7 +51,7 @@ def main(context: click.Context, data_dir: str | None) -> None:
 @main.command()
 def settings() -> None:
     """Show every setting: its variable, value, default and meaning. Passwords are not shown."""
-    rows = _settings().describe()
+    rows = read_settings().describe()
     wide = max(len(name) for name, *_ in rows)
     for name, value, default, meaning in rows:
         click.echo(f"{name.ljust(wide)}  {click.style(value or '(unset)', bold=True)}")
@@ -71,10 +68,10 @@ def settings() -> None:
 def migrate(wait: int | None) -> None:
     """Bring the database to the newest schema. Does nothing when it is there already."""
     if wait is not None:
-        _wait_for_schema(_settings(), time.monotonic() + wait)
+        _wait_for_schema(read_settings(), time.monotonic() + wait)
         return
-    settings = _settings()
-    with _refusals():
+    settings = read_settings()
+    with refusals():
         if make_url(settings.database_url).get_backend_name() == "sqlite":
             settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         schema.migrate(settings)
@@ -89,15 +86,15 @@ def run_program(program: str) -> None:
     players: plays matches, RAGE_WORKERS at once; on every machine that is to play. desk, beat: once each.
     api: listens on RAGE_HOST and RAGE_PORT. All need the same RAGE_DATABASE_URL and RAGE_REDIS_URL.
     """
-    settings = _settings()
+    settings = read_settings()
     called = programs.commands(settings)[program]
-    os.execve(called[0], called, checks.environment(settings, _environment()))  # noqa: S606 - no shell is wanted
+    os.execve(called[0], called, checks.environment(settings, environment()))  # noqa: S606 - no shell is wanted
 
 
 @main.command()
 def house() -> None:
     """Install the house bots in their present form, ready to play."""
-    with _arena(new=True) as arena:
+    with open_arena(new=True) as arena:
         bots.ensure_house(arena)
     click.echo("The house bots are ready.")
 
@@ -108,7 +105,7 @@ def doctor_command() -> None:
 
     Ends with status 1 if there is trouble.
     """
-    findings = doctor.examine(_environment())
+    findings = doctor.examine(environment())
     wide = max(len(finding.what) for finding in findings)
     for finding in findings:
         state = click.style(finding.state.ljust(7), fg=STYLES.get(finding.state))
@@ -124,7 +121,7 @@ def accounts_group() -> None:
 @accounts_group.command(name="list")
 def list_accounts() -> None:
     """Every account, oldest first."""
-    with _arena() as arena:
+    with open_arena() as arena:
         for each in accounts.accounts(arena):
             click.echo(f"{each.id}  {each.role:<7}  {each.created_at:%Y-%m-%d}  {each.name}")
 
@@ -134,7 +131,7 @@ def list_accounts() -> None:
 @click.option("--role", type=click.Choice([role.value for role in Role]), default="author", show_default=True)
 def create(name: str, role: str) -> None:
     """Make an account called NAME and print its token, which cannot be shown again."""
-    with _arena(new=True) as arena, arena.work() as work:
+    with open_arena(new=True) as arena, arena.work() as work:
         _, token = accounts.create(work, name=name, role=Role(role))
     click.echo(token)
 
@@ -143,7 +140,7 @@ def create(name: str, role: str) -> None:
 @click.argument("name")
 def renew(name: str) -> None:
     """Print a further token for the account NAME; the others stay valid."""
-    with _arena() as arena:
+    with open_arena() as arena:
         token = accounts.renew(arena, name=name)
     click.echo(token)
 
@@ -152,7 +149,7 @@ def renew(name: str) -> None:
 @click.argument("name")
 def revoke(name: str) -> None:
     """Make every token of the account NAME invalid at once."""
-    with _arena() as arena:
+    with open_arena() as arena:
         count = accounts.revoke(arena, name=name)
     click.echo(f"Tokens of {name} made invalid: {count}")
 
@@ -171,7 +168,7 @@ def backup(file: Path, keep: int | None, replace: bool) -> None:
     """
     if file.exists() and not replace:
         raise click.ClickException(f"{file} is there already; take another name, or --replace it.")
-    with _arena() as arena, _bar("Backing up") as at:
+    with open_arena() as arena, bar("Backing up") as at:
         made, where = archive.backup(arena, file, at), arena.settings.records
     click.echo(f"{file}: {made.rows:,} rows, {file.stat().st_size:,} bytes")
     if moved := made.tables.get("record_file"):
@@ -188,69 +185,15 @@ def restore(file: Path, replace: bool) -> None:
 
     The file is read and proved whole before anything is touched; a failure leaves all as it was.
     """
-    with _arena(new=True) as arena:
+    with open_arena(new=True) as arena:
         _must_be_at_rest(arena)
-        with _bar("Restoring") as at:
+        with bar("Restoring") as at:
             found = archive.restore(arena, file, replace=replace, on_rows=at)
         missing = [each.file for each in retention.shelved(arena) if not each.here]
     click.echo(f"{found.rows:,} rows of {found.made_at[:19]} restored.")
     if missing:
         click.echo(f"Put files of records where RAGE_RECORDS_DIR says: {', '.join(missing[:5])}"
                    f"{f' and {len(missing) - 5:,} more' if len(missing) > 5 else ''}")  # fmt: skip
-
-
-@main.group()
-def records() -> None:
-    """Records of finished tournaments in files instead of the database; results and ratings stay.
-
-    RAGE_RECORDS_DAYS moves them by themselves after so many days, into RAGE_RECORDS_DIR, which the API and
-    the desk must both see. Keep these files: a backup of the database knows of them, but does not hold them.
-    """
-
-
-@records.command(name="move")
-@click.argument("tournaments", nargs=-1)
-@click.option("--days", type=click.IntRange(0), help="All that are over for longer, instead of some by id.")
-def move_records(tournaments: tuple[str, ...], days: int | None) -> None:
-    """Move the records of TOURNAMENTS, or of all that are over for so many --days, into files."""
-    if bool(tournaments) == (days is not None):
-        raise click.UsageError("Name tournaments, or say how many --days they are over.")
-    with _arena() as arena:
-        listed = tournaments or tuple(retention.due(arena, days))
-        for each in listed:
-            with _bar(f"Moving {each}") as at:
-                path = retention.move(arena, each, at)
-            click.echo(f"{path}: {path.stat().st_size:,} bytes")
-    click.echo(f"Tournaments whose records were moved: {len(listed)}")
-
-
-@records.command(name="list")
-@click.option("--check", is_flag=True, help="Read every file to the end; status 1 if one is off.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_records(check: bool, as_json: bool) -> None:
-    """Every tournament whose records are in a file."""
-    with _arena() as arena:
-        moved = retention.shelved(arena)
-        listed = [(each, retention.trouble(arena, each) if check else None) for each in moved]
-    if as_json:
-        told = [{**asdict(each), "trouble": wrong} for each, wrong in listed]
-        click.echo(json.dumps(told, indent=1, default=str))
-    elif not listed:
-        click.echo("All records are in the database.")
-    else:
-        for each, wrong in listed:
-            state = wrong or ("whole" if check else "here" if each.here else "not on this machine")
-            click.echo(f"{each.tournament_id}  {each.moved_at:%Y-%m-%d}  {each.matches:>9,}  {state}")
-    sys.exit(any(wrong for _, wrong in listed))
-
-
-@records.command(name="back")
-@click.argument("tournament")
-def bring_back_records(tournament: str) -> None:
-    """Put the records of TOURNAMENT into the database again. The file stays."""
-    with _arena() as arena, _bar("Bringing back") as at:
-        count = retention.bring_back(arena, tournament, at)
-    click.echo(f"Records brought back: {count:,}")
 
 
 @main.command()
@@ -263,10 +206,10 @@ def rerate(quick: bool, repair: bool) -> None:
 
     Changes nothing without --repair. Ends with status 1 if something differs and was not repaired.
     """
-    with _arena() as arena:
+    with open_arena() as arena:
         if repair:
             _must_be_at_rest(arena)
-        with _bar("Rating") as at:
+        with bar("Rating") as at:
             found = rerating.rerate(arena, replay=not quick, at=at)
         for sentence in (*found.wrong, *found.away):
             click.echo(sentence)
@@ -285,7 +228,7 @@ def rerate(quick: bool, repair: bool) -> None:
 @click.argument("version")
 def recheck(version: str) -> None:
     """Have VERSION (BOT:NUMBER) checked again, which `rage-admin doctor` names as without a verdict."""
-    with _arena() as arena:
+    with open_arena() as arena:
         if not trials.again(arena, version):
             raise click.ClickException(f"{version} is no version that was set aside without a verdict.")
     click.echo(f"{version} will be checked within seconds.")
@@ -311,60 +254,4 @@ def _must_be_at_rest(arena: Arena) -> None:
         raise click.ClickException(f"Workers are there ({names}); stop everything, and wait half a minute.")
 
 
-@contextmanager
-def _bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, for what takes long; nothing anywhere else."""
-    with click.progressbar(length=1, label=title, file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
-
-        def at(done: int, total: int) -> None:
-            shown.length = total
-            shown.update(done - shown.pos)
-
-        yield at
-
-
-def _environment() -> dict[str, str]:
-    return dict(click.get_current_context().find_root().obj)
-
-
-def _settings() -> Settings:
-    try:
-        return Settings.from_environment(_environment())
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from None
-
-
-@contextmanager
-def _arena(*, new: bool = False) -> Iterator[Arena]:
-    """The open database, at the newest schema, made if `new`; nothing that is done here sends work."""
-    settings = _settings()
-    if not new:
-        _must_be_there(settings)
-    with _refusals():
-        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        schema.migrate(settings)
-        arena = Arena.open(settings, InlineQueue())
-        try:
-            yield arena
-        finally:
-            arena.close()
-
-
-def _must_be_there(settings: Settings) -> None:
-    """A mistyped directory must not become a new installation."""
-    url = make_url(settings.database_url)
-    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
-        raise click.ClickException(
-            f"There is no database {url.database}. Is the data directory right (--data-dir, RAGE_DATA_DIR)? "
-            "`rage up` and `rage-admin migrate` make one."
-        )
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    try:
-        yield
-    except (ServiceError, OSError) as error:
-        raise click.ClickException(str(error)) from None
-    except SQLAlchemyError as error:
-        raise click.ClickException(f"The database refuses: {str(error).splitlines()[0]}") from None
+main.add_command(records)

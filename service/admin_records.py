@@ -1,0 +1,64 @@
+"""`rage-admin records`: records of finished tournaments in files instead of the database."""
+
+import json
+import sys
+from dataclasses import asdict
+
+import click
+
+from service import retention
+from service.admin_opening import bar, open_arena
+
+
+@click.group()
+def records() -> None:
+    """Records of finished tournaments in files instead of the database; results and ratings stay.
+
+    RAGE_RECORDS_DAYS moves them by themselves after so many days, into RAGE_RECORDS_DIR, which the API and
+    the desk must both see. Keep these files: a backup of the database knows of them, but does not hold them.
+    """
+
+
+@records.command(name="move")
+@click.argument("tournaments", nargs=-1)
+@click.option("--days", type=click.IntRange(0), help="All that are over for longer, instead of some by id.")
+def move_records(tournaments: tuple[str, ...], days: int | None) -> None:
+    """Move the records of TOURNAMENTS, or of all that are over for so many --days, into files."""
+    if bool(tournaments) == (days is not None):
+        raise click.UsageError("Name tournaments, or say how many --days they are over.")
+    with open_arena() as arena:
+        listed = tournaments or tuple(retention.due(arena, days))
+        for each in listed:
+            with bar(f"Moving {each}") as at:
+                path = retention.move(arena, each, at)
+            click.echo(f"{path}: {path.stat().st_size:,} bytes")
+    click.echo(f"Tournaments whose records were moved: {len(listed)}")
+
+
+@records.command(name="list")
+@click.option("--check", is_flag=True, help="Read every file to the end; status 1 if one is off.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_records(check: bool, as_json: bool) -> None:
+    """Every tournament whose records are in a file."""
+    with open_arena() as arena:
+        moved = retention.shelved(arena)
+        listed = [(each, retention.trouble(arena, each) if check else None) for each in moved]
+    if as_json:
+        told = [{**asdict(each), "trouble": wrong} for each, wrong in listed]
+        click.echo(json.dumps(told, indent=1, default=str))
+    elif not listed:
+        click.echo("All records are in the database.")
+    else:
+        for each, wrong in listed:
+            state = wrong or ("whole" if check else "here" if each.here else "not on this machine")
+            click.echo(f"{each.tournament_id}  {each.moved_at:%Y-%m-%d}  {each.matches:>9,}  {state}")
+    sys.exit(any(wrong for _, wrong in listed))
+
+
+@records.command(name="back")
+@click.argument("tournament")
+def bring_back_records(tournament: str) -> None:
+    """Put the records of TOURNAMENT into the database again. The file stays."""
+    with open_arena() as arena, bar("Bringing back") as at:
+        count = retention.bring_back(arena, tournament, at)
+    click.echo(f"Records brought back: {count:,}")
