@@ -169,8 +169,9 @@ def version(arena: Arena, caller: Account | None, bot_id: str, number: int) -> V
     query = _select_versions().where(version_rows.c.bot_id == bot_id, version_rows.c.number == number)
     with arena.read() as db:
         row = db.execute(query).first()
+        name = db.scalar(select(bot_rows.c.name).where(bot_rows.c.id == bot_id)) if row is None else None
     if row is None:
-        raise NotFound(f"no version {number} of bot {bot_id}")
+        raise NotFound(f"{name} has no version {number}" if name else f"no bot {bot_id}")
     return _version(row, caller)
 
 

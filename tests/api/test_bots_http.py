@@ -194,4 +194,4 @@ def test_the_limits_say_what_a_bot_may_be(http: Any) -> None:
 def test_the_rules_offer_what_a_tournament_may_set(http: Any) -> None:
     switches = http.get("/api/v1/rules/fundex").json["switches"]
     assert "secret_bids" in switches
-    assert "teams" not in switches
+    assert "teams" in switches

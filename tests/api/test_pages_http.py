@@ -364,3 +364,10 @@ def test_a_comparison_is_begun_watched_and_cancelled_on_the_page(
     assert page in signed.get("/compare").text
     assert signed.post(f"{page}/cancel", data=key).status_code == 303
     assert "cancelled" in signed.get(page).text and "Cancel it" not in signed.get(page).text
+
+
+def test_a_stranger_is_led_to_sign_in_and_back(http: FlaskClient) -> None:
+    page = http.get("/bots/new", headers=HTML)
+    assert page.status_code == 401
+    assert "This page is for those who are signed in." in page.text and "Bearer" not in page.text
+    assert '<a class="button main" href="/sign-in?then=/bots/new">To the sign-in page</a>' in page.text
