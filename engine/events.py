@@ -19,7 +19,7 @@ from typing import Final
 from engine.cards import colour_text
 from engine.match import Match
 from engine.round import Round
-from engine.tape import FINED, TURNED, Event
+from engine.tape import FINED, Event
 from engine.view import round_start, trump_card
 
 Mark = tuple[int, int]
@@ -40,35 +40,26 @@ def events(match: Match, seat: int, since: Mark) -> list[Event]:
     """What `seat` may know now and did not at the mark. Read-only: all who are told share the events."""
     (number, told), played = since, match.round
     if number != match.number:
-        news = list(map(_TOLD, played.tape))
-        return [{"round": round_start(match, seat)}, *_known(match, seat, news)]
-    news = list(map(_TOLD, played.tape[told:]))
-    if None not in news and not match.rules.secret_bids:
-        return news
-    return _known(match, seat, news) + _standing(played, told)
-
-
-def _known(match: Match, seat: int, news: list[Event | None]) -> list[Event]:
-    """Bids, plays and tricks as far as `seat` may know them."""
-    known = [event for event in news if event is not None]
-    if match.rules.secret_bids:
-        return [event for event in known if event.get("bid", [seat])[0] == seat]
-    return known
-
-
-def _standing(played: Round, told: int) -> list[Event]:
-    """Trump and penalties, if they are not what they were."""
-    fresh = played.tape[told:]
-    news: list[Event] = []
-    turns = [each[1:3] for each in fresh if each.kind == TURNED]
-    if turns and turns[-1] != _trump_at(played, told):
-        news.append({"trump": [colour_text(played.pile.colour), trump_card(played)]})
-    if any(each.kind == FINED for each in fresh):
+        return [{"round": round_start(match, seat)}, *_known(match, seat, 0)]
+    news = _known(match, seat, told)
+    if played.trumps[-1][0] >= told:
+        news += _trump_news(played, told)
+    if not played.law.forced and any(each.kind == FINED for each in played.tape[told:]):
         news.append({"penalties": played.penalties[:]})
     return news
 
 
-def _trump_at(played: Round, told: int) -> tuple[int, int]:
-    """Trump and face as they were."""
-    turns = [each[1:3] for each in played.tape[:told] if each.kind == TURNED]
-    return turns[-1] if turns else (played.first_trump, played.first_face)
+def _known(match: Match, seat: int, told: int) -> list[Event]:
+    """Bids, plays and tricks as far as `seat` may know them."""
+    news = list(filter(None, map(_TOLD, match.round.tape[told:])))
+    if match.rules.secret_bids:
+        return [event for event in news if event.get("bid", [seat])[0] == seat]
+    return news
+
+
+def _trump_news(played: Round, told: int) -> list[Event]:
+    """Trump and the card face up, if they are not what they were at this place of the tape."""
+    before = next(trump for place, *trump in reversed(played.trumps) if place < told)
+    if before == [played.pile.colour, played.pile.face]:
+        return []
+    return [{"trump": [colour_text(played.pile.colour), trump_card(played)]}]

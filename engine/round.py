@@ -27,7 +27,7 @@ class Round:
     """A round in play. Read its attributes freely; change it only through `apply` or `turns`."""
 
     __slots__ = (
-        *("law", "players", "dealer", "hands", "hand_size", "pile", "first_trump", "first_face", "kind"),
+        *("law", "players", "dealer", "hands", "hand_size", "pile", "trumps", "kind"),
         *("leader", "seat", "lead", "trick", "wilds_allowed", "acted", "stake", "turn_due", "choices"),
         *("bids", "taken", "stakes", "penalties", "tricks", "tape", "_send"),
     )
@@ -40,8 +40,7 @@ class Round:
         self.hands: list[Hand] = hands
         self.hand_size: int = hand_size
         self.pile: Pile = pile
-        self.first_trump: int = pile.colour
-        self.first_face: int = pile.face
+        self.trumps: list[tuple[int, int, int]] = [(-1, pile.colour, pile.face)]
         self.kind: int = BID
         self.leader: int = law.left[dealer]
         self.seat: int = self.leader
@@ -78,7 +77,7 @@ class Round:
     def with_cards(self, hands: list[Hand], pile: Pile) -> "Round":
         """A copy in which these hands and this pile, which become its own, take the place of those here."""
         twin = Round(self.law, self.dealer, hands, pile, self.hand_size)
-        twin.first_trump, twin.first_face, twin.kind = self.first_trump, self.first_face, self.kind
+        twin.trumps, twin.kind = self.trumps[:], self.kind
         twin.leader, twin.seat, twin.lead = self.leader, self.seat, self.lead
         twin.trick, twin.wilds_allowed, twin.acted = self.trick[:], self.wilds_allowed, self.acted
         twin.stake, twin.turn_due, twin.choices = self.stake, self.turn_due, self.choices
@@ -128,6 +127,11 @@ class Round:
         """Every decision so far, in order."""
         return bytes([each.what for each in self.tape if each.kind < OVER])
 
+    @property
+    def first_trump(self) -> int:
+        """The trump when the round began; `trumps` has all: place on the tape, colour and face-up card."""
+        return self.trumps[0][1]
+
     def held(self, seat: int) -> list[int]:
         """The cards a seat holds, in order."""
         return self.hands[seat][NO_COLOUR] + self.hands[seat][ACTIONS]
@@ -152,4 +156,5 @@ class Round:
 
     def trump_turned(self) -> None:
         """Note what is trump now, and the card that lies face up."""
+        self.trumps.append((len(self.tape), self.pile.colour, self.pile.face))
         self.tape.append(entry(TURNED, self.pile.colour, self.pile.face))
