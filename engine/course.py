@@ -41,29 +41,25 @@ _ANSWERS: Final = [NO, YES]
 
 def course(game: "Round") -> Course:
     """From wherever a round stands to its end: yields choices, is sent moves; the last choices are none."""
-    law, hands, tape = game.law, game.hands, game.tape
-    played, watched = law.play, not law.forced
-    while game.kind == BID:  # each seat once, from the dealer's left on
-        seat = game.seat
-        game.bids[seat] = move = yield game.choices
-        tape.append(law.bid[seat][move])
-        game.kind = BID if seat != game.dealer else PLAY
-        game.seat = law.left[seat]
+    if game.kind == BID:
+        yield from _bids(game)
+    hands: list[Hand] = game.hands
+    law, tape, watched = game.law, game.tape, not game.law.forced
     while game.kind != OVER:  # trick by trick
         if game.kind != PLAY:
             yield from _asides(game)
         trick, lead, trump, winner = game.trick, game.lead, game.pile.colour, game.leader
         due, power, best, judged = law.due[lead], POWER[trump][lead], 0, not trick
-        order = law.orders[winner]
+        order: list[int] = law.orders[winner]
         for seat in order if judged else order[len(trick) :]:
-            hand = hands[seat]
+            hand: Hand = hands[seat]
             moves = hand[due] or hand[NO_COLOUR]
             if hand[CALLS] and (due == NO_COLOUR or not hand[due] or law.any_time):
                 moves = moves + hand[CALLS] if game.wilds_allowed else _without_wilds(moves, hand, law)
             game.seat, game.choices = seat, moves
-            move = yield moves
+            move: int = yield moves
             trick.append(move)
-            tape.append(played[seat][move])
+            tape.append(law.play[seat][move])
             if move < FIRST_WILD:
                 hand[NO_COLOUR].remove(move)
                 hand[move >> 4].remove(move)
@@ -83,6 +79,17 @@ def course(game: "Round") -> Course:
                 best, winner = power[move], seat
         _take(game, winner if judged else _winner(game))
     yield game.choices
+
+
+def _bids(game: "Round") -> Course:
+    """Each seat bids once, from the dealer's left on."""
+    while game.kind == BID:
+        seat = game.seat
+        bid: int = yield game.choices
+        game.bids[seat] = bid
+        game.tape.append(game.law.bid[seat][bid])
+        game.kind = BID if seat != game.dealer else PLAY
+        game.seat = game.law.left[seat]
 
 
 def _asides(game: "Round") -> Course:

@@ -29,7 +29,7 @@ class Law:
         self.due: Final = list(range(7)) if self.forced else [NO_COLOUR] * 7
         self.left: Final = [*range(1, players), 0]
         seats = range(players)
-        self.orders: Final = [(*seats[leader:], *seats[:leader]) for leader in seats]
+        self.orders: Final = [[*seats[leader:], *seats[:leader]] for leader in seats]
         self.bid: Final = [entries(BID, seat, 1 + rules.deck.size // players) for seat in seats]
         self.play: Final = [entries(PLAY, seat, FIRST_COLOUR) for seat in seats]
         self.took: Final = [entries(TOOK, seat, 1 + NO_COLOUR) for seat in seats]
