@@ -11,7 +11,8 @@ import logging
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -253,16 +254,14 @@ def main() -> None:
     parser.add_argument("--database", help="a PostgreSQL's address, which is EMPTIED; default: SQLite")
     asked = parser.parse_args()
     quiet()
-    console = Console()
-    with Progress(console=console) as bar:
+    console, seen = Console(), Seen()
+    with Progress(console=console) as bar, suppress(KeyboardInterrupt):  # what there is until then is shown
         task = bar.add_task("cases", total=asked.cases)
-        seen = many(
-            asked.cases,
-            each=asked.each,
-            seed=asked.seed,
-            database_url=asked.database,
-            told=lambda cases: bar.update(task, completed=cases),
-        )
+        for more in turns(each=asked.each, seed=asked.seed, database_url=asked.database):
+            seen.add(more)
+            bar.update(task, completed=seen.cases)
+            if seen.cases >= asked.cases:
+                break
     show(console, seen)
     for words in seen.wrong[:50]:
         console.print(words, markup=False, highlight=False)
@@ -270,22 +269,15 @@ def main() -> None:
     sys.exit(bool(seen.wrong))
 
 
-def many(
-    cases: int, *, each: int, seed: int, database_url: str | None, told: Callable[[int], object]
-) -> Seen:
-    """At least so many cases, all senders in turn; `told` hears how many there are."""
-    seen = Seen()
+def turns(*, each: int, seed: int, database_url: str | None) -> Iterator[Seen]:
+    """What each of the senders saw, again and again, each in a world of its own."""
     for turn in count():
         sender = SENDERS[turn % len(SENDERS)]
         with (
             tempfile.TemporaryDirectory(prefix="rage-fuzz-") as folder,
             furnished(Path(folder), database_url) as there,
         ):
-            seen.add(run(there, sender, each=each, seed=seed + turn))
-        told(seen.cases)
-        if seen.cases >= cases:
-            break
-    return seen
+            yield run(there, sender, each=each, seed=seed + turn)
 
 
 if __name__ == "__main__":
