@@ -66,7 +66,7 @@ def write(path: Path, told: Mapping[str, Any], entries: Sequence[Entry], records
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-        _sync(path.parent)
+        sync(path.parent)
     finally:
         part.unlink(missing_ok=True)
     return digest.hexdigest()
@@ -149,7 +149,7 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _sync(directory: Path) -> None:
+def sync(directory: Path) -> None:
     """Have the new name on the disk too."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:

@@ -17,6 +17,7 @@ import structlog
 
 from service.errors import Unavailable
 from service.sheet import Sheet
+from service.shelf import sync
 
 log = structlog.get_logger(__name__)
 MOST_SHEETS = 1_000
@@ -143,20 +144,11 @@ def _written(part: Path, path: Path, text: bytes) -> int:
             view = view[os.write(file, view) :]
         os.fsync(file)
         part.rename(path)
-        _sync(path.parent)
+        sync(path.parent)
     except BaseException:
         os.close(file)
         raise
     return file
-
-
-def _sync(directory: Path) -> None:
-    """Have the new name on the disk too."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
