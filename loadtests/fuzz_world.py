@@ -57,15 +57,25 @@ def furnished(folder: Path, database_url: str | None = None) -> Iterator[World]:
     settings = replace(Settings.from_environment(given), **ROOMY)
     _empty(settings.database_url)
     schema.migrate(settings)
-    with _redis(settings):
+    with _redis(settings), _wrong_tokens():
         arena = Arena.open(settings, _Forgetful())
         app = create_app(arena=arena)
-        api.rates.REFUSALS = ROOMY["requests_per_minute"]  # wrong tokens are among the cases
         app.wsgi_app = _Between(app.wsgi_app)  # type: ignore[method-assign]
         try:
             yield _furnish(app, arena)
         finally:
             arena.close()
+
+
+@contextmanager
+def _wrong_tokens() -> Iterator[None]:
+    """As many as there are: they are among the cases."""
+    usual = api.rates.REFUSALS
+    api.rates.REFUSALS = ROOMY["requests_per_minute"]
+    try:
+        yield
+    finally:
+        api.rates.REFUSALS = usual
 
 
 def _empty(database_url: str) -> None:
