@@ -119,9 +119,9 @@ def fingerprint() -> str:
     if request.mimetype != "multipart/form-data":
         digest.update(request.get_data(cache=True))
         return digest.hexdigest()
-    for name, value in sorted(request.form.items(multi=True)):
+    for name, value in sorted(request.form.items(multi=True), key=repr):  # a name may be missing
         digest.update(repr((name, value)).encode())
-    for name, file in sorted(request.files.items(multi=True), key=lambda item: item[0]):
+    for name, file in sorted(request.files.items(multi=True), key=lambda item: repr(item[0])):
         content = hashlib.sha256(file.stream.read()).hexdigest()
         file.stream.seek(0)
         digest.update(repr((name, file.filename, content)).encode())

@@ -87,3 +87,11 @@ def test_a_token_is_never_repeated_under_a_key_that_can_be_guessed(http: FlaskCl
 def test_a_key_that_cannot_be_kept_is_named(ada: Any, key: str) -> None:
     answer = ada.upload(name="spy", key=key)
     assert (answer.status_code, list(answer.json["errors"])) == (422, ["Idempotency-Key"])
+
+
+def test_a_form_whose_parts_have_no_name_is_refused_by_field(ada: Any) -> None:
+    part = b'--B\r\nContent-Disposition: form-data; name="%s"\r\n\r\ntrue\r\n'
+    body = part % b'a\\"' + part % b"b" + b"--B--\r\n"
+    for key in (None, "k"):
+        answer = ada.post("/bots", data=body, content_type="multipart/form-data; boundary=B", key=key)
+        assert answer.status_code == 422, answer.text
