@@ -91,7 +91,7 @@ def test_a_key_that_cannot_be_kept_is_named(ada: Any, key: str) -> None:
 
 def test_a_form_whose_parts_have_no_name_is_refused_by_field(ada: Any) -> None:
     part = b'--B\r\nContent-Disposition: form-data; name="%s"\r\n\r\ntrue\r\n'
-    body = part % b'a\\"' + part % b"b" + b"--B--\r\n"
+    body = part % b"a\\" + part % b"b" + b"--B--\r\n"
     for key in (None, "k"):
         answer = ada.post("/bots", data=body, content_type="multipart/form-data; boundary=B", key=key)
         assert answer.status_code == 422, answer.text
