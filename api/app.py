@@ -68,6 +68,7 @@ def create_app(settings: Settings | None = None, arena: Arena | None = None) -> 
     app.extensions.update(strangers=once.Strangers(arena.clock), rates=Rates.of(arena.settings))
     app.before_request(_begin)
     app.after_request(_finish)
+    app.teardown_request(_leave)
     _register(app)
     note = partial(app.extensions["figures"].note, "GET", "kept")
     app.wsgi_app = Front(app.wsgi_app, note=note, lean=Lean(app, arena))  # type: ignore[method-assign, assignment]
@@ -141,6 +142,10 @@ def _note(answer: Response) -> None:
     figures.note(method, endpoint, answer.status_code, seconds)
     facts: dict[str, Any] = {"method": request.method, "path": request.path, "status": answer.status_code}
     logger.info("request", **facts, endpoint=endpoint, ms=round(1000 * seconds, 1))
-    if g.span is not None:
-        g.span.set_attribute("http.response.status_code", answer.status_code)
-    g.traced.close()
+    traces.answered(g.span, answer.status_code)
+
+
+def _leave(error: BaseException | None) -> None:
+    """Whatever came of the request, its span ends with it."""
+    if "traced" in g:
+        g.pop("traced").__exit__(type(error) if error else None, error, error and error.__traceback__)

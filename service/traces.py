@@ -51,22 +51,39 @@ def span(
 ) -> AbstractContextManager["Span | None"]:
     """What is done within is one span; gives it, or None where no traces are taken. An exception is noted.
 
-    A request's `headers` make it a server's span, in its sender's trace if they tell one (W3C trace context).
+    A request's `headers` make it a server's span, with a link to its sender's if they tell one (W3C trace
+    context): a stranger must not choose our ids, nor what is sampled.
     """
     if not _on:
         return NOTHING
-    from opentelemetry.trace import SpanKind
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-
     told = {f"rage.{key}": value for key, value in ids.items()}
-    options: dict[str, Any] = {}
-    if headers is not None:
-        carrier = {key.lower(): value for key, value in headers}
-        options = {"context": TraceContextTextMapPropagator().extract(carrier), "kind": SpanKind.SERVER}
+    of_request = {} if headers is None else _of_request(headers)
     entered: AbstractContextManager[Span] = _on["tracer"].start_as_current_span(
-        name, attributes=told, **options
+        name, attributes=told, **of_request
     )
     return entered
+
+
+def _of_request(headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    from opentelemetry.context import Context
+    from opentelemetry.trace import Link, SpanKind, get_current_span
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    carrier = {key.lower(): value for key, value in headers}
+    sender = get_current_span(TraceContextTextMapPropagator().extract(carrier, Context())).get_span_context()
+    links = [Link(sender)] if sender.is_valid else []
+    return {"kind": SpanKind.SERVER, "context": Context(), "links": links}
+
+
+def answered(span: "Span | None", status: int) -> None:
+    """Note a request's answer: its status, and that one of 5xx is an error of ours."""
+    if span is None:
+        return
+    from opentelemetry.trace import StatusCode
+
+    span.set_attribute("http.response.status_code", status)
+    if status >= 500:
+        span.set_status(StatusCode.ERROR)
 
 
 def current() -> str | None:

@@ -10,9 +10,10 @@ import promql_parser
 import pytest
 import yaml
 from flask.testing import FlaskClient
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
-from service import presence
+from service import presence, traces
 from service.work import Arena
 
 FOLDER = Path(__file__).parents[2] / "k8s" / "observability"
@@ -83,3 +84,14 @@ def test_panels_have_places_of_their_own() -> None:
         assert not taken & cells and at["x"] + at["w"] <= 24, panel["title"]
         taken |= cells
         assert panel["datasource"]["uid"] == "${datasource}", "whichever Prometheus there is"
+
+
+def test_a_request_is_a_span_by_its_route_that_ends_with_it(http: FlaskClient) -> None:
+    kept = InMemorySpanExporter()
+    assert traces.setup("api", kept)
+    http.get("/api/v1/bots/none", headers={"X-Request-ID": "r1"})
+    assert traces.current() is None
+    traces.stop()
+    (span,) = kept.get_finished_spans()
+    assert span.name == "GET /api/v1/bots/<id:bot_id>"
+    assert span.attributes == {"rage.request": "r1", "http.response.status_code": 404}

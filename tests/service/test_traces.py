@@ -84,26 +84,40 @@ def test_a_collector_gets_the_spans_of_a_service_by_its_role(
     assert told_ids["rage.attempt"].int_value == 1
 
 
-def test_a_request_goes_on_with_its_senders_trace_and_an_exception_is_noted() -> None:
+def test_a_request_is_linked_to_its_senders_trace_but_has_its_own() -> None:
     kept = InMemorySpanExporter()
     assert traces.setup("api", kept)
-    with pytest.raises(ZeroDivisionError), traces.span("GET /x", [("Traceparent", SENDER)], request="r1"):
-        assert traces.current() == SENDER.split("-")[1]
-        raise ZeroDivisionError
+    with traces.span("GET /x", [("Traceparent", SENDER)], request="r1") as span:
+        assert traces.current() not in (None, SENDER.split("-")[1])
+        traces.answered(span, 200)
     traces.stop()
-    (span,) = kept.get_finished_spans()
-    assert span.attributes == {"rage.request": "r1"}
-    assert span.parent is not None
-    assert [event.name for event in span.events] == ["exception"]
+    (found,) = kept.get_finished_spans()
+    assert found.attributes == {"rage.request": "r1", "http.response.status_code": 200}
+    assert found.parent is None
+    assert [f"{link.context.trace_id:032x}" for link in found.links] == [SENDER.split("-")[1]]
+
+
+def test_an_exception_and_an_answer_of_5xx_are_errors() -> None:
+    kept = InMemorySpanExporter()
+    assert traces.setup("api", kept)
+    with pytest.raises(ZeroDivisionError), traces.span("match"):
+        raise ZeroDivisionError
+    with traces.span("GET /x", ()) as span:
+        traces.answered(span, 503)
+    traces.stop()
+    match, request = kept.get_finished_spans()
+    assert [event.name for event in match.events] == ["exception"]
+    assert (match.status.is_ok, request.status.is_ok) == (False, False)
 
 
 def test_log_lines_name_the_trace_they_belong_to() -> None:
     screen = io.StringIO()
     log.setup("info", stream=screen)
     assert traces.setup("api", InMemorySpanExporter())
-    with traces.span("GET /x", [("traceparent", SENDER)]):
+    with traces.span("GET /x", ()):
+        there = traces.current()
         structlog.get_logger("x").info("within")
     structlog.get_logger("x").info("outside")
     within, outside = map(json.loads, screen.getvalue().splitlines())
-    assert within["trace"] == SENDER.split("-")[1]
+    assert within["trace"] == there
     assert "trace" not in outside
