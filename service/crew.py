@@ -7,6 +7,7 @@ that is killed outright leaves nobody behind.
 
 import os
 import queue
+import signal
 import subprocess
 import threading
 import time
@@ -189,7 +190,7 @@ class Crew:
     def _end(self, place: _Place) -> None:
         if place.program is None:
             return
-        place.program.terminate()
+        os.kill(place.program.pid, signal.SIGTERM)  # `terminate` would bury one that has just ended
         limit = time.monotonic() + place.child.grace
         while not ended(place.program) and time.monotonic() < limit and not self._hurry.is_set():
             time.sleep(0.02)

@@ -91,15 +91,17 @@ def migrated_database(postgres: str) -> str:
     at_once(postgres, "CREATE DATABASE migrated")
     url = make_url(postgres).set(database="migrated").render_as_string(hide_password=False)
     schema.migrate(Settings.from_environment({"RAGE_DATABASE_URL": url}))
+    at_once(url, "CREATE TABLE made_as AS SELECT * FROM alembic_version")
     return url
 
 
 def swept(url: str) -> str:
-    """The same without a row, and all its numbers from 1 on; ten times as fast as migrating anew."""
+    """The same without a row, all its numbers from 1 on, its schema the newest; faster than to migrate."""
     names = [f'"{table.name}"' for table in tables.metadata.sorted_tables]
     emptied = [f"DELETE FROM {name}" for name in reversed(names)]
     begun = "SELECT setval(format('%I', sequencename)::regclass, 1, false) FROM pg_sequences"
-    at_once(url, *emptied, begun)
+    version = "UPDATE alembic_version SET version_num = made_as.version_num FROM made_as"
+    at_once(url, *emptied, begun, version)
     return url
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from service import crew
 from service.crew import Child, ChildFailed, Crew, Interrupted
 from service.logfiles import rotate
 
@@ -110,6 +111,21 @@ def test_a_deaf_child_is_killed_together_with_its_own_children(stage: Stage) -> 
     assert eventually(lambda: len(group(leader)) == 2)
     stage.crew.stop()
     assert group(leader) == []
+
+
+def test_one_that_ends_by_itself_just_then_keeps_nobody_from_stopping(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = stage.place / "order"
+    stage.run(*(stage.child(name, WRITES_ITS_NAME, name, str(order)) for name in ("valkey", "api")))
+    pids = stage.crew.pids()
+    monkeypatch.setattr(crew, "LOOK_EVERY", 600.0)
+    time.sleep(0.3)  # the crew looks a last time
+    os.kill(pids["api"], signal.SIGKILL)
+    assert eventually(lambda: not alive(pids["api"]))
+    stage.crew.stop()
+    assert stage.crew.pids() == {}
+    assert order.read_text().split() == ["valkey"]
 
 
 def test_asking_twice_waits_for_nobody(stage: Stage) -> None:
