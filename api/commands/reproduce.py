@@ -9,8 +9,10 @@ import click
 
 from api import results, saved
 from api.client import Client, ProblemError
+from service.names import ALLOWED
 
 Json = dict[str, Any]
+LONGEST = 200  # bytes of a file's name
 
 
 @click.command()
@@ -80,9 +82,18 @@ def _fetched(client: Client, taken: Json, folder: Path) -> Path:
         raise click.UsageError(why) from None
     versions = client.bot(bot_id)["versions"]
     uploaded = next(each["filename"] for each in versions if each["number"] == number)
-    place = folder / f"{results.named(taken)}{Path(uploaded).suffix}"
+    (apart := folder / "bot").mkdir()
+    place = apart / _file_name(results.named(taken), uploaded)
     place.write_bytes(code)
     return place
+
+
+def _file_name(name: str, uploaded: str) -> str:
+    """The bot's name, if that is a plain one: whatever a server says names no place outside of the folder."""
+    kind = Path(uploaded).suffix
+    suffix = kind if kind[1:].isascii() and kind[1:].isalnum() and len(kind) < 10 else ""
+    plain = ALLOWED.fullmatch(name) and len(name.encode()) <= LONGEST
+    return f"{name if plain else 'bot'}{suffix}"
 
 
 def _flags(how: Json) -> list[str]:
