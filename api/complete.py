@@ -4,7 +4,7 @@ Never fails and never waits long: no suggestion is better than a shell that hang
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds
 MOST = 100
 Items = list[CompletionItem]
+Pairs = list[tuple[str, str]]  # what to type, and what it is
 
 
 def bots(ctx: click.Context, _: click.Parameter, begun: str) -> Items:
@@ -37,23 +38,32 @@ def rules(ctx: click.Context, _: click.Parameter, begun: str) -> Items:
 
 
 def _that_begin(begun: str, found: Iterable[tuple[str, str]]) -> Items:
-    fitting = (each for each in found if each[0].casefold().startswith(begun.casefold()))
+    """A shell takes one suggestion a line: what a server says that is not to be shown is left out."""
+    fitting = (
+        (value, about if about.isprintable() else "")
+        for value, about in found
+        if value.casefold().startswith(begun.casefold()) and value.isprintable()
+    )
     return [CompletionItem(value, help=about or None) for value, about in islice(fitting, MOST)]
 
 
-def _bots(ctx: click.Context) -> Iterator[tuple[str, str]]:
-    if _known(ctx) is None:
+def _bots(ctx: click.Context) -> Pairs:
+    server = _known(ctx)
+    if server is None:
         from engine.bots import NAMES
 
-        return ((name, "house bot") for name in NAMES)
-    return (
-        (each["name"], f"{each['status']}, of {each['owner']}") for each in _asked(ctx, "/bots?limit=200")
+        return [(name, "house bot") for name in NAMES]
+    return _asked(
+        server, "/bots?limit=200", lambda each: (each["name"], f"{each['status']}, of {each['owner']}")
     )
 
 
-def _tournaments(ctx: click.Context) -> Iterator[tuple[str, str]]:
-    return (
-        (each["id"], f"{each['name']}, {each['status']}") for each in _asked(ctx, "/tournaments?limit=100")
+def _tournaments(ctx: click.Context) -> Pairs:
+    server = _known(ctx)
+    if server is None:
+        return []
+    return _asked(
+        server, "/tournaments?limit=100", lambda each: (each["id"], f"{each['name']}, {each['status']}")
     )
 
 
@@ -75,12 +85,12 @@ def _known(ctx: click.Context) -> "Transport | None":
     return made
 
 
-def _asked(ctx: click.Context, path: str) -> "list[Json]":
-    """The first items of a list on that server; none if it has other things to do."""
+def _asked(server: "Transport", path: str, pair: "Callable[[Json], tuple[str, str]]") -> Pairs:
+    """The first items of a list on that server; none if it has other things to do, or is no such server."""
     from api.refusals import ClientError
 
-    client = _known(ctx)
     try:
-        return list(json.loads(client.call("GET", path).content)["items"]) if client else []
-    except (ClientError, ValueError, KeyError):
+        found = [pair(each) for each in json.loads(server.call("GET", path).content)["items"]]
+    except (ClientError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return []
+    return [(value, about) for value, about in found if isinstance(value, str)]

@@ -1,7 +1,9 @@
 """What a shell completes: verbs, options, and what there is on a server, if one is known."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -23,6 +25,7 @@ def complete(home: Path) -> Complete:
         begun = {"COMP_WORDS": " ".join(["rage", *words]), "COMP_CWORD": str(len(words))}
         told = CliRunner().invoke(main, env={**begun, "_RAGE_COMPLETE": "bash_complete"}, prog_name="rage")
         assert told.exit_code in (0, 1)
+        assert told.exception is None or isinstance(told.exception, SystemExit)
         return told.output.split()
 
     return ask
@@ -63,3 +66,33 @@ def test_every_shell_gets_its_script(shell: str, name: str, program: click.Group
     variable = f"_{name.upper().replace('-', '_')}_COMPLETE"
     told = CliRunner().invoke(program, env={variable: f"{shell}_source"}, prog_name=name)
     assert f"{variable}={shell}_complete" in told.output
+
+
+@pytest.mark.parametrize(
+    "told",
+    [[], {"items": None}, {"items": [{}]}, {"items": [3]}, {"items": [{"name": 3, "id": 3}]}, 5, None,
+     {"items": [{"name": "a\nplain,b", "id": "a\nplain,b", "status": "", "owner": ""}]}],
+    ids=json.dumps,
+)  # fmt: skip
+def test_a_server_of_another_kind_offers_nothing(
+    complete: Complete, monkeypatch: pytest.MonkeyPatch, told: object
+) -> None:
+    answer = httpish(json.dumps(told).encode())
+    monkeypatch.setattr("api.transport.Transport.call", lambda *_, **__: answer)
+    assert complete("--url", "http://localhost:1", "compare", "") == []
+    assert complete("--url", "http://localhost:1", "tournament", "watch", "") == []
+
+
+def httpish(content: bytes) -> Any:
+    """What a call gives, as far as it is looked at."""
+    return SimpleNamespace(content=content)
+
+
+def test_what_a_shell_cannot_show_is_left_out(complete: Complete, monkeypatch: pytest.MonkeyPatch) -> None:
+    bots = [
+        {"name": "spy", "status": "a\nplain,b", "owner": ""},
+        {"name": "\ud800", "status": "", "owner": ""},
+    ]
+    answer = httpish(json.dumps({"items": bots}).encode())
+    monkeypatch.setattr("api.transport.Transport.call", lambda *_, **__: answer)
+    assert complete("--url", "http://localhost:1", "compare", "") == ["plain,spy"]
