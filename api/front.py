@@ -19,7 +19,7 @@ Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
-Lean = Callable[[str], tuple[Headers, bytes] | None]
+Lean = Callable[[str, str | None], tuple[Headers, bytes] | None]
 API = "/api/v1/rankings"
 PAGES = frozenset({"/", "/rankings"})
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -40,6 +40,7 @@ class Answer:
     content: bytes
     made: float
     tag: str = ""
+    squeezed: bytes | None = None
 
     def __post_init__(self) -> None:
         tag = next((value for name, value in self.headers if name == "ETag"), "none")
@@ -54,7 +55,9 @@ class Answer:
         """As the reader takes it."""
         if not _takes_gzip(environ) or len(self.content) <= WORTH_IT:
             return self.content
-        return squeeze(self.content)
+        if self.squeezed is None:
+            self.squeezed = squeeze(self.content)
+        return self.squeezed
 
     def whole(self, environ: Environ) -> Headers:
         """The headers that go with that body; what is squeezed is the same in content only."""
@@ -77,7 +80,7 @@ class Front:
         application: Application,
         *,
         note: Callable[[int, float], None],
-        lean: Lean = lambda query: None,
+        lean: Lean = lambda query, address: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._application = application
@@ -108,7 +111,7 @@ class Front:
         if environ["PATH_INFO"] != API:
             return None
         try:
-            lean = self._lean(environ.get("QUERY_STRING", ""))
+            lean = self._lean(environ.get("QUERY_STRING", ""), environ.get("REMOTE_ADDR"))
         except ServiceError as error:
             environ[REFUSAL] = error
             return None

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 MOST = 64
+ROOM = 64 << 20  # bytes of all that is kept, as far as values say what they weigh
 QUICK = 0.05  # seconds; what takes no longer needs no rest
 REST = 4  # times as long as it took, before it is added up again
 
@@ -28,10 +29,14 @@ class _Sum:
 
 
 class Kept:
-    """Values by key, the latest used ones."""
+    """Values by key, the latest used ones: at most `MOST`, and no more than `room` bytes of them.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    A value that is large says so by an attribute `weight`, in bytes.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, room: int = ROOM) -> None:
         self._clock = clock
+        self._room = room
         self._lock = threading.Lock()
         self._sums: OrderedDict[Hashable, _Sum] = OrderedDict()
 
@@ -53,6 +58,9 @@ class Kept:
         with self._lock:
             kept = self._sums.setdefault(key, _Sum())
             self._sums.move_to_end(key)
-            while len(self._sums) > MOST:
+            while len(self._sums) > MOST or (len(self._sums) > 1 and self._weight() > self._room):
                 self._sums.popitem(last=False)
             return kept
+
+    def _weight(self) -> int:
+        return sum(getattr(each.value, "weight", 0) for each in self._sums.values())

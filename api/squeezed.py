@@ -7,14 +7,20 @@ from flask import Request, Response
 
 KINDS = ("text/html", "text/css", "text/javascript", "text/csv", "application/json", "image/svg+xml")
 WORTH_IT = 1000  # bytes; less is not worth squeezing
+REMEMBERED = 256 << 10
 
 
-@lru_cache(
-    maxsize=128
-)  # what is long enough is mostly asked for by many; squeezing takes longer than looking
 def squeeze(content: bytes) -> bytes:
-    """The same bytes for the same content."""
+    """The same bytes for the same content. What many ask for is remembered, up to `REMEMBERED` bytes each."""
+    return _remembered(content) if len(content) <= REMEMBERED else _squeeze(content)
+
+
+def _squeeze(content: bytes) -> bytes:
     return gzip.compress(content, 5, mtime=0)
+
+
+# Squeezing takes longer than looking; at most 128 times REMEMBERED, and what it is squeezed to.
+_remembered = lru_cache(maxsize=128)(_squeeze)
 
 
 def squeezed(answer: Response, request: Request, *, private: bool) -> Response:

@@ -35,6 +35,7 @@ from service.work import Arena
 
 blp = Blueprint("tournaments", "Tournaments, their standings and events", scope=Scope.ORGANISER)
 ONE = "/tournaments/<id:tournament_id>"
+ROW = 1000  # bytes of a row in memory, nearly
 
 
 @blp.get("/tournaments", page_of(TournamentAnswer), query=TournamentQuery, cached=True)
@@ -173,6 +174,11 @@ class _Summed:
 
     rows: list[Any]
     written: dict[str, Response] = field(default_factory=dict)
+
+    @property
+    def weight(self) -> int:
+        """Bytes, nearly."""
+        return ROW * len(self.rows) + sum(len(each.get_data()) for each in list(self.written.values()))
 
 
 def _summed(fold: Callable[[Arena, str], list[Any]], tournament_id: str) -> _Summed:

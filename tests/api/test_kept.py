@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
@@ -94,3 +96,22 @@ def test_many_who_ask_at_once_get_one_sum() -> None:
     for thread in threads:
         thread.join()
     assert answers == [1] * 4
+
+
+@dataclass(frozen=True)
+class Heavy:
+    """What says how many bytes it has."""
+
+    weight: int
+
+
+def test_of_what_is_heavy_no_more_is_kept_than_there_is_room_for() -> None:
+    kept, made = Kept(room=100), []
+
+    def make(weight: int) -> Heavy:
+        made.append(weight)
+        return Heavy(weight)
+
+    for key, weight in (("a", 60), ("b", 50), ("c", 5), ("b", 50), ("a", 60)):
+        kept.get(key, "running", 5, partial(make, weight))
+    assert made == [60, 50, 5, 60], "the one that was not used for longest went"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.squeezed import WORTH_IT
+from api.squeezed import REMEMBERED, WORTH_IT, squeeze
 
 READ = {  # paths and the queries they take at most, however many lines there are
     "/api/v1/tournaments": 4,
@@ -72,3 +72,11 @@ def test_what_is_long_is_squeezed_for_strangers_alone(
             assert gzip.decompress(squeezed.data) == plain.data
             assert squeezed.get_etag() == (plain.get_etag()[0], True)
     assert long > len(READ) / 2
+
+
+@pytest.mark.parametrize(("size", "again"), [(REMEMBERED, True), (REMEMBERED + 1, False)])
+def test_only_what_is_small_is_remembered_squeezed(size: int, again: bool) -> None:
+    content = b"x" * size
+    first, second = squeeze(content), squeeze(content)
+    assert gzip.decompress(first) == content and first == second
+    assert (first is second) is again
