@@ -1,13 +1,12 @@
 """Rankings as most ask for them, written without the application: a pool, and how many lines.
 
 A snapshot never changes, so its lines are written once. Which is the newest is asked each time; what lines
-say of today (a bot retired since, what its author has uploaded) is looked up again every few seconds.
+say of today (a bot retired since, what its author has uploaded) is looked up again every few seconds. Who
+asks is counted as anywhere; for a pool without rankings the application counts once more.
 """
 
 import re
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
@@ -17,16 +16,19 @@ from sqlalchemy import bindparam
 from werkzeug.http import generate_etag
 
 from api.headers import SHARED, UNSIGNED
+from api.kept import Kept
+from api.rates import count_read
 from api.schemas.rankings import RankedAnswer, RankingAnswer
 from service import paging, rankings
 from service.rankings import Ranking
+from service.rates import place
 from service.rating_models import DEFAULT
 from service.refit import newest
 from service.tables import snapshot
 from service.work import Arena
 
-MOST = 64  # pools
 TODAY = 5.0  # seconds
+LINE = 1000  # bytes of a line in memory, nearly
 RULES, NUMBER = re.compile("[!-~]{1,40}"), re.compile("[1-9][0-9]{0,2}")
 USUAL = {"rules": "fundex", "players": "4", "limit": "50"}
 TAIL = '],"next":null}'
@@ -40,26 +42,30 @@ class Written:
     ranking: Ranking
     head: str
     lines: dict[int, str]
-    made: float
+
+    @property
+    def weight(self) -> int:
+        """Bytes, nearly: of those that were written, and of what they are written from."""
+        return sum(map(len, list(self.lines.values()))) + LINE * len(self.ranking.items)
 
 
 class Lean:
-    """Writes rankings; called with a query's text it gives headers and body, or None for what is not usual.
+    """Writes rankings: headers and body for a query's text, and the address it is from; None if not usual.
 
-    Raises the verbs' `Unavailable`.
+    Raises `TooMany`, and the verbs' `Unavailable`.
     """
 
     def __init__(self, app: Flask, arena: Arena, clock: Callable[[], float] = time.monotonic) -> None:
-        self._dumps = app.json.dumps
+        self._app = app
         self._arena = arena
         self._clock = clock
-        self._lock = threading.Lock()
-        self._written: OrderedDict[tuple[str, int], Written] = OrderedDict()
+        self._kept = Kept(clock)
 
-    def __call__(self, query: str) -> tuple[list[tuple[str, str]], bytes] | None:
+    def __call__(self, query: str, address: str | None = None) -> tuple[list[tuple[str, str]], bytes] | None:
         asked = _usual(query)
         if asked is None or not self._arena.settings.public_read:
             return None
+        count_read(self._app, place(address), self._arena.settings)
         rules, players, limit = asked
         with self._arena.glance() as db:
             latest = db.scalar(NEWEST, {"rules": rules, "players": players})
@@ -75,20 +81,13 @@ class Lean:
         ], content
 
     def _of(self, rules: str, players: int, latest: str) -> Written:
-        with self._lock:
-            known = self._written.get((rules, players))
-            old = known is None or known.ranking.snapshot != latest or self._clock() - known.made > TODAY
-            if old or known is None:
-                known = self._written[rules, players] = self._read(rules, players)
-            self._written.move_to_end((rules, players))
-            while len(self._written) > MOST:
-                self._written.popitem(last=False)
-            return known
+        state = latest, self._clock() // TODAY
+        return self._kept.get((rules, players), state, 0, lambda: self._read(rules, players))
 
     def _read(self, rules: str, players: int) -> Written:
         found = rankings.rankings(self._arena, rules=rules, players=players)
         head = self._compact(RankingAnswer().dump(replace(found, items=[], next=None)))
-        return Written(found, head.removesuffix(TAIL), {}, self._clock())
+        return Written(found, head.removesuffix(TAIL), {})
 
     def _text(self, of: Written, limit: int) -> str:
         items = of.ranking.items
@@ -100,7 +99,7 @@ class Lean:
         return f'{of.head}{lines}],"next":{self._compact(more)}}}\n'
 
     def _compact(self, told: object) -> str:
-        return self._dumps(told, separators=(",", ":"))
+        return self._app.json.dumps(told, separators=(",", ":"))
 
 
 def _usual(query: str) -> tuple[str, int, int] | None:

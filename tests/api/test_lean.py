@@ -1,6 +1,8 @@
 """Rankings are written without the application where they are asked for as usual, and are the same."""
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -108,3 +110,41 @@ def test_it_takes_one_query_once_the_snapshot_is_known(pool: str, lean: Any, que
     queries.clear()
     lean(f"{pool}&limit=2")
     assert len(queries) == 1
+
+
+def test_who_asks_for_them_too_often_is_refused(pool: str, arena: Arena) -> None:
+    app = create_app(arena=arena)
+    counted: list[tuple[str, int]] = []
+
+    def take(name: str, most: int, _: int) -> int:
+        counted.append((name, most))
+        return 7 if len(counted) > 2 else 0
+
+    app.extensions["rates"].take = take
+    answers = [app.test_client().get(f"{PATH}?{pool}&limit={limit}") for limit in (1, 2, 3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert answers[2].headers["Retry-After"] == "7"
+    assert counted == [("all:127.0.0.1", arena.settings.requests_per_minute)] * 3
+
+
+def test_one_pool_that_is_being_read_holds_up_no_other(
+    app: Flask, arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, began, go_on = Lean(app, arena), threading.Event(), threading.Event()
+    read = writer._read
+
+    def slowly(rules: str, players: int) -> Any:
+        if rules == "slow":
+            began.set()
+            assert go_on.wait(10)
+        return read("fundex", players)
+
+    monkeypatch.setattr(writer, "_read", slowly)
+    with ThreadPoolExecutor() as threads:
+        slow = threads.submit(writer._of, "slow", 3, "1")
+        assert began.wait(10)
+        try:
+            assert threads.submit(writer._of, "fundex", 4, "1").result(timeout=5).ranking.players == 4
+        finally:
+            go_on.set()
+        assert slow.result(timeout=10).ranking.players == 3
