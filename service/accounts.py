@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import Row, func, insert, or_, select, update
+from sqlalchemy import Column, ColumnElement, Row, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from service import names
@@ -135,6 +135,7 @@ def revoke(arena: Arena, *, name: str) -> int:
         found = by_name(work, name)
         if found is None:
             raise NotFound(f"no account is called {name}")
+        lock(work, found)
         valid = (token.c.account_id == found.id, token.c.revoked_at.is_(None))
         return work.db.execute(update(token).where(*valid).values(revoked_at=work.now)).rowcount
 
@@ -148,6 +149,11 @@ def renew(arena: Arena, *, name: str) -> str:
         return new_token(work, found.id, label="by the operator", scopes=found.scopes)[1]
 
 
+def lock(work: Work, whose: Account) -> None:
+    """One at a time for each account, or two requests at once would both find room."""
+    work.db.execute(select(account.c.id).where(account.c.id == whose.id).with_for_update(key_share=True))
+
+
 def ensure_admin(arena: Arena) -> str | None:
     """The first administrator's token, made if there is no administrator yet; else None."""
     with arena.work() as work:
@@ -158,9 +164,19 @@ def ensure_admin(arena: Arena) -> str | None:
 
 
 def by_name(work: Work, name: str) -> Account | None:
-    """The account of that name, or None."""
-    row = work.db.execute(select(account).where(account.c.name_key == names.key(name))).first()
+    """The account of that very name, else of one that looks like it; None without either."""
+    row = work.db.execute(select(account).where(named(account.c.name_key, name))).first()
     return shape(row) if row else None
+
+
+def named(column: Column[str], name: str) -> ColumnElement[bool]:
+    """Whose key in a table's `column` a name is: the very name's before that of those it looks like.
+
+    Of names that looked alike before such were refused, the later one kept the key it had.
+    """
+    exact, alike = names.exact(name), names.key(name)
+    itself = select(column).where(column == exact).correlate(None).scalar_subquery()
+    return column == func.coalesce(itself, alike)
 
 
 def shape(row: "Row[tuple[object, ...]]") -> Account:

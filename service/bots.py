@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, func, insert, select, tuple_, update
+from sqlalchemy import Row, Select, and_, func, insert, or_, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from engine import bots as house_bots
@@ -98,7 +98,7 @@ def submit(
         "house": False,
     }
     with arena.work() as work:
-        quotas.lock(work, caller)
+        accounts.lock(work, caller)
         quotas.another_bot(arena, work, caller)
         quotas.another_upload(arena, work, caller)
         _insert_bot(work, row)
@@ -111,7 +111,7 @@ def add_version(arena: Arena, caller: Account, bot_id: str, *, filename: str, co
     """The next version of a bot, to be checked."""
     kind = _inspect(arena, filename, content)
     with arena.work() as work:
-        quotas.lock(work, caller)
+        accounts.lock(work, caller)
         found = _own(work, caller, bot_id)
         if found.retired_at is not None:
             raise Conflict(f"{found.name} is retired and takes no new versions")
@@ -139,9 +139,10 @@ def bots(
     if (after := paging.read(cursor, Micros, str)) is not None:
         query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
     if owner is not None:
-        query = query.where(account.c.name_key == names.key(owner))
+        query = query.where(accounts.named(account.c.name_key, owner))
     if name is not None:
-        query = query.where(bot_rows.c.name_key.contains(names.key(name), autoescape=True))
+        keys = (names.exact(name), names.key(name))
+        query = query.where(or_(*(bot_rows.c.name_key.contains(key, autoescape=True) for key in keys)))
     if status == "retired":
         query = query.where(bot_rows.c.retired_at.is_not(None))
     elif status is not None:

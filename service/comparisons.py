@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Row, Select, insert, select, tuple_
 
-from service import games, names, paging, quotas, sprt, stages, tournaments
+from service import accounts, games, names, paging, quotas, sprt, stages, tournaments
 from service.accounts import Account
 from service.contest import COMPARISON, GAMES, A, B, Contest, bot_of, read, seats
 from service.design import Dice
@@ -66,7 +66,7 @@ def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Comparison
     """A comparison from a request's body, begun at once. Raises `Invalid`."""
     made, comparison_id = read(arena, told), names.new_id("c")
     with arena.work() as work:
-        quotas.lock(work, caller)
+        accounts.lock(work, caller)
         quotas.more_matches(arena, work, caller, GAMES * made.cap, field="cap")
         work.db.execute(insert(rows).values(_row(work, comparison_id, caller, made)))
         told_of_test = {name: getattr(made.hypotheses, name) for name in ("elo0", "elo1", "alpha", "beta")}

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
-from service import lineup, names, quotas, stages
+from service import accounts, lineup, names, quotas, stages
 from service.accounts import Account, Scope
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.formats import FORMATS
@@ -49,7 +49,7 @@ def enter(arena: Arena, caller: Account, tournament_id: str, told: str) -> None:
     """
     larger = _larger(arena, caller, tournament_id)
     with arena.work() as work:
-        quotas.lock(work, caller)
+        accounts.lock(work, caller)
         row = _seen(work, caller, tournament_id)
         entry = _entry(told)
         here = _rows(work.db, tournament_id)

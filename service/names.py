@@ -36,7 +36,12 @@ def name(field: str, value: str) -> str:
 
 def key(value: str) -> str:
     """What makes two names the same: their letters without case or look-alike forms, whatever alphabet."""
-    return looks_like(unicodedata.normalize("NFKC", value).casefold())
+    return looks_like(exact(value))
+
+
+def exact(value: str) -> str:
+    """A name's letters without case, of whichever alphabet they are."""
+    return unicodedata.normalize("NFKC", value).casefold()
 
 
 def taken(value: str) -> str:

@@ -8,15 +8,10 @@ from service import progress
 from service.accounts import Account
 from service.errors import Conflict, Invalid, TooMany
 from service.progress import LEASED
-from service.tables import account, bot, match, tournament, version
+from service.tables import bot, match, tournament, version
 from service.work import Arena, Work
 
 HOUR = timedelta(hours=1)
-
-
-def lock(work: Work, caller: Account) -> None:
-    """One at a time for each account, or two requests at once would both find room."""
-    work.db.execute(select(account.c.id).where(account.c.id == caller.id).with_for_update(key_share=True))
 
 
 def another_bot(arena: Arena, work: Work, caller: Account) -> None:

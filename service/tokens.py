@@ -6,9 +6,9 @@ from datetime import datetime
 
 from sqlalchemy import Row, func, select, update
 
-from service import accounts, quotas
+from service import accounts
 from service.accounts import Account, Scope
-from service.errors import Conflict, Forbidden, Invalid, NotFound
+from service.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
 from service.tables import token as rows
 from service.work import Arena, Work
 
@@ -31,12 +31,13 @@ class Token:
 def issue(arena: Arena, caller: Account, *, label: str, scopes: Sequence[str]) -> tuple[Token, str]:
     """A further token of the caller's, for no more than the one it is asked with; the secret is shown once.
 
-    Raises `Invalid`, and `Conflict` when there are too many.
+    Raises `Invalid`, `Conflict` when there are too many, `Unauthorized` when that one was revoked meanwhile.
     """
     wanted = tuple(each for each in Scope if each in scopes)
     _check(label, scopes, caller.scopes)
     with arena.work() as work:
-        quotas.lock(work, caller)
+        accounts.lock(work, caller)
+        _check_valid(work, caller)
         valid = select(func.count()).where(rows.c.account_id == caller.id, rows.c.revoked_at.is_(None))
         if (work.db.scalar(valid) or 0) >= MOST:
             raise Conflict(f"an account has at most {MOST} valid tokens; revoke one")
@@ -63,6 +64,7 @@ def revoke(arena: Arena, caller: Account, token_id: str) -> None:
     """
     mine = (rows.c.id == token_id, rows.c.account_id == caller.id)
     with arena.work() as work:
+        accounts.lock(work, caller)
         scopes = work.db.scalar(select(rows.c.scopes).where(*mine))
         if scopes is None:
             raise NotFound(f"you have no token {token_id}")
@@ -71,6 +73,13 @@ def revoke(arena: Arena, caller: Account, token_id: str) -> None:
             raise Forbidden(f"that token is for {', '.join(sorted(beyond))} too, which this one is not")
         goes = rows.c.id.in_(_made_with(work, caller, token_id)), rows.c.revoked_at.is_(None)
         work.db.execute(update(rows).where(*goes).values(revoked_at=work.now))
+
+
+def _check_valid(work: Work, caller: Account) -> None:
+    """What a revoked token asked for before it was revoked must not outlive it."""
+    revoked = select(rows.c.id).where(rows.c.id == caller.token_id, rows.c.revoked_at.is_not(None))
+    if work.db.scalar(revoked) is not None:
+        raise Unauthorized("the token was revoked")
 
 
 def _made_with(work: Work, caller: Account, token_id: str) -> set[str]:

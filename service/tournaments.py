@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Row, delete, insert, or_, select, true, tuple_, update
 
-from service import names, paging, progress, quotas, series, spec, stages
+from service import accounts, names, paging, progress, quotas, series, spec, stages
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, NotFound
 from service.formats import FORMATS
@@ -110,7 +110,7 @@ def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Tournament
     """A tournament from a request's body, started at once if its time has come. Raises `Invalid`."""
     made, tournament_id = spec.read(arena, told), names.new_id("t")
     with arena.work() as work:
-        quotas.lock(work, caller)
+        accounts.lock(work, caller)
         quotas.more_matches(arena, work, caller, made.total)
         new = {"id": tournament_id, "owner_id": caller.id, "secret": secrets.token_bytes(SECRET_BYTES)}
         work.db.execute(insert(rows).values(**_row(made), **new, created_at=work.now))
@@ -127,7 +127,7 @@ def edit(arena: Arena, caller: Account, tournament_id: str, changes: Mapping[str
     told = {**spec.written(before, list(listed)), **changes}
     made = spec.read(arena, told, past=before.entry_deadline)
     with arena.work() as work:
-        quotas.lock(work, caller)
+        accounts.lock(work, caller)
         same = tuple(_editable(work, caller, tournament_id)) == tuple(before)
         if not same or work.db.execute(_entries(tournament_id)).all() != listed:
             raise Conflict("it was changed by somebody else just now; look again")

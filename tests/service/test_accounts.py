@@ -1,9 +1,9 @@
 """Accounts and tokens."""
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
-from service import accounts, tables
+from service import accounts, bots, tables, tokens
 from service.accounts import Role
 from service.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
 from service.settings import Settings
@@ -38,6 +38,37 @@ def test_a_revoked_token_is_refused_and_a_renewed_one_taken(arena: Arena) -> Non
     assert accounts.authenticate(arena, accounts.renew(arena, name="Ada")) == made
     with pytest.raises(NotFound):
         accounts.revoke(arena, name="nobody")
+
+
+def test_what_a_revoked_token_asked_for_just_before_is_refused(arena: Arena) -> None:
+    owner = accounts.authenticate(arena, accounts.register(arena, name="Ada")[1])
+    _, secret = tokens.issue(arena, owner, label="lost", scopes=["author"])
+    thief = accounts.authenticate(arena, secret)
+    tokens.revoke(arena, owner, str(thief.token_id))
+    with pytest.raises(Unauthorized, match="was revoked"):
+        tokens.issue(arena, thief, label="child", scopes=["author"])
+    assert len(tokens.tokens(arena, owner)) == 1
+
+
+def alike(arena: Arena) -> list[tuple[accounts.Account, str]]:
+    """Two accounts of before, when their names were not the same yet: the second keeps its key."""
+    made = [accounts.register(arena, name=name) for name in ("Coba", "else")]
+    later = {"name": "\u0421\u043e\u0432\u0430", "name_key": "\u0441\u043e\u0432\u0430"}
+    with arena.work() as work:
+        row = tables.account.c.id == made[1][0].id
+        work.db.execute(update(tables.account).where(row).values(later))
+    return made
+
+
+def test_of_names_that_looked_alike_before_each_is_itself(arena: Arena) -> None:
+    (first, first_token), (second, second_token) = alike(arena)
+    both = ((first, first_token, "Coba"), (second, second_token, "\u0421\u043e\u0432\u0430"))
+    for account, token, name in both:
+        assert accounts.authenticate(arena, accounts.renew(arena, name=name)).id == account.id
+        author = accounts.authenticate(arena, token)
+        bots.submit(arena, author, name=f"of {author.id}", filename="bot.py", content=b"def bid(v): ...")
+        assert [each.owner_id for each in bots.bots(arena, owner=name).items] == [account.id]
+    assert accounts.revoke(arena, name="\u0441\u043e\u0432a") == 2, "what is neither is the one it looks like"
 
 
 @pytest.mark.parametrize(
