@@ -60,9 +60,8 @@ def create_app(settings: Settings | None = None, arena: Arena | None = None) -> 
     app = Flask("api", template_folder="templates", static_folder="static")
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.converters["id"] = IdConverter
-    app.url_map.merge_slashes = (
-        False  # a path with two is none of ours, and no reason to send anybody elsewhere
-    )
+    # A path with two is none of ours, and no reason to send anybody elsewhere.
+    app.url_map.merge_slashes = False
     app.config["MAX_CONTENT_LENGTH"] = arena.settings.upload_bytes + ROOM_FOR_FORM
     app.extensions.update(arena=arena, figures=ops.Figures(arena), kept=Kept())
     app.extensions.update(strangers=once.Strangers(arena.clock), rates=Rates.of(arena.settings))

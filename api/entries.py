@@ -9,9 +9,8 @@ from service import entries
 from service import tournaments as verbs
 from service.tournaments import Tournament
 
-blp = Blueprint(
-    "entries", "Bots that enter tournaments and withdraw"
-)  # an author's business or an organiser's
+# An author's business or an organiser's.
+blp = Blueprint("entries", "Bots that enter tournaments and withdraw")
 ONE = "/tournaments/<id:tournament_id>"
 
 
