@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import Column, ColumnElement, Row, func, insert, or_, select, update
+from sqlalchemy import Row, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from service import names
+from service import alike, names
 from service.errors import Conflict, Forbidden, NotFound, Unauthorized, Unavailable
 from service.tables import account, token
 from service.work import Arena, Work
@@ -86,6 +86,8 @@ def create(work: Work, *, name: str, role: Role) -> tuple[Account, str]:
         "role": role,
         "created_at": work.now,
     }
+    if alike.taken(work.db, account, made.name):
+        raise Conflict(names.taken(made.name))
     try:
         work.db.execute(insert(account).values(row))
     except IntegrityError:
@@ -165,18 +167,8 @@ def ensure_admin(arena: Arena) -> str | None:
 
 def by_name(work: Work, name: str) -> Account | None:
     """The account of that very name, else of one that looks like it; None without either."""
-    row = work.db.execute(select(account).where(named(account.c.name_key, name))).first()
+    row = work.db.execute(select(account).where(alike.named(account.c.name_key, name))).first()
     return shape(row) if row else None
-
-
-def named(column: Column[str], name: str) -> ColumnElement[bool]:
-    """Whose key in a table's `column` a name is: the very name's before that of those it looks like.
-
-    Of names that looked alike before such were refused, the later one kept the key it had.
-    """
-    exact, alike = names.exact(name), names.key(name)
-    itself = select(column).where(column == exact).correlate(None).scalar_subquery()
-    return column == func.coalesce(itself, alike)
 
 
 def shape(row: "Row[tuple[object, ...]]") -> Account:

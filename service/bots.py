@@ -11,7 +11,7 @@ from sqlalchemy import Row, Select, and_, func, insert, or_, select, tuple_, upd
 from sqlalchemy.exc import IntegrityError
 
 from engine import bots as house_bots
-from service import accounts, counts, names, paging, quotas, upload
+from service import accounts, alike, counts, names, paging, quotas, upload
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
 from service.jobs import CHECK, Job
@@ -139,7 +139,7 @@ def bots(
     if (after := paging.read(cursor, Micros, str)) is not None:
         query = query.where(tuple_(*key) < paging.row(key, [paging.moment(after[0]), after[1]]))
     if owner is not None:
-        query = query.where(accounts.named(account.c.name_key, owner))
+        query = query.where(alike.named(account.c.name_key, owner))
     if name is not None:
         keys = (names.exact(name), names.key(name))
         query = query.where(or_(*(bot_rows.c.name_key.contains(key, autoescape=True) for key in keys)))
@@ -273,10 +273,13 @@ def _inspect(arena: Arena, filename: str, content: bytes) -> str:
 
 
 def _insert_bot(work: Work, row: dict[str, Any]) -> None:
+    taken = f"{names.taken(row['name'])}, or add a version to your bot of that name"
+    if alike.taken(work.db, bot_rows, row["name"]):
+        raise Conflict(taken)
     try:
         work.db.execute(insert(bot_rows).values({**row, "created_at": work.now}))
     except IntegrityError:
-        raise Conflict(f"{names.taken(row['name'])}, or add a version to your bot of that name") from None
+        raise Conflict(taken) from None
 
 
 def _add(work: Work, bot_id: str, number: int, kind: str, filename: str, content: bytes) -> str:

@@ -4,7 +4,7 @@ import re
 import secrets
 import unicodedata
 
-from service.alphabets import alphabets, looks_like
+from service.alphabets import CAPITALS, UNSEEN, looks_like, mixed
 from service.errors import Invalid
 
 LONGEST = 40
@@ -20,7 +20,8 @@ def new_id(prefix: str) -> str:
 def name(field: str, value: str) -> str:
     """A name fit to be shown and told apart; raises `Invalid` for `field`."""
     clean = unicodedata.normalize("NFC", value)
-    if len(clean) > LONGEST or len(key(clean)) > 2 * LONGEST or not ALLOWED.fullmatch(clean):
+    long = len(clean) > LONGEST or len(key(clean)) > 2 * LONGEST
+    if long or not ALLOWED.fullmatch(clean) or not {*UNSEEN}.isdisjoint(clean):
         raise Invalid(
             {
                 field: [
@@ -29,8 +30,9 @@ def name(field: str, value: str) -> str:
                 ]
             }
         )
-    if len(mixed := sorted(each.capitalize() for each in alphabets(clean))) > 1:
-        raise Invalid({field: [f"mixes the letters of {' and '.join(mixed)}; use those of one alphabet"]})
+    if parts := mixed(clean):
+        why = f"mixes {' and '.join(parts)} letters, which can look alike; use those of one alphabet"
+        raise Invalid({field: [why]})
     return clean
 
 
@@ -42,6 +44,11 @@ def key(value: str) -> str:
 def exact(value: str) -> str:
     """A name's letters without case, of whichever alphabet they are."""
     return unicodedata.normalize("NFKC", value).casefold()
+
+
+def shape(value: str) -> str:
+    """The same for names that look alike in the very capitals and small letters they are written in."""
+    return key(unicodedata.normalize("NFKC", value).translate(CAPITALS))
 
 
 def taken(value: str) -> str:

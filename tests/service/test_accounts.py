@@ -83,7 +83,36 @@ def test_a_name_that_looks_taken_is_taken(arena: Arena, same: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", " ", "a" * 41, "a\nb", "<b>", "-a", "a ", "\u202eada", "a/b", "\ufdfa" * 23]
+    ("name", "same"),
+    [
+        ("NOOB", "\u039d\u039f\u039f\u0392"),
+        ("\u039d\u039f\u039f\u0392", "noob"),
+        ("\u039d\u039f\u039f\u0392", "\u03bd\u03bf\u03bf\u03b2"),
+        ("\u03bd\u03bf\u03bf\u03b2", "voob"),
+        ("YOY", "\u03a5\u039f\u03a5"),
+        ("\u03a5\u039f\u03a5", "Yoy"),
+        ("bot", "b\u3007t"),
+        ("ロボット", "口ボット"),
+        ("Hawai\u02bbi", "Hawai\u02bci"),
+    ],
+    ids=ascii,
+)
+def test_letters_look_as_they_are_written(arena: Arena, name: str, same: str) -> None:
+    author, _ = accounts.register(arena, name=name)
+    with pytest.raises(Conflict):
+        accounts.register(arena, name=same)
+    bots.submit(arena, author, name=name, filename="bot.py", content=b"def bid(v): ...")
+    with pytest.raises(Conflict):
+        bots.submit(arena, author, name=same, filename="bot.py", content=b"def bid(v): ...")
+
+
+def test_letters_that_differ_make_names_that_differ(arena: Arena) -> None:
+    for name in ("Ana", "Ava", "Yes", "Ues", "\u039d\u03af\u03ba\u03bf\u03c2"):
+        accounts.register(arena, name=name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a" * 41, "a\nb", "<b>", "-a", "a ", "\u202eada", "a/b", "\ufdfa" * 23, "ada\u3164"]
 )
 def test_an_impossible_name_is_refused_by_field(arena: Arena, name: str) -> None:
     with pytest.raises(Invalid) as refused:
@@ -91,16 +120,26 @@ def test_an_impossible_name_is_refused_by_field(arena: Arena, name: str) -> None
     assert list(refused.value.errors) == ["name"]
 
 
-@pytest.mark.parametrize("name", ["a\u0434a", "\u03b1da", "ada\u05d0"], ids=ascii)
+@pytest.mark.parametrize("name", ["a\u0434a", "\u03b1da", "ada\u05d0", "\u03b2-bot", "東京\u0434"], ids=ascii)
 def test_a_name_is_of_one_alphabet(arena: Arena, name: str) -> None:
     with pytest.raises(Invalid) as refused:
         accounts.register(arena, name=name)
-    assert "mixes the letters of" in refused.value.errors["name"][0]
+    (told,) = refused.value.errors["name"]
+    assert told.startswith("mixes ") and "use those of one alphabet" in told and "Cjk" not in told
 
 
 @pytest.mark.parametrize(
     "name",
-    ["\u0410\u0434\u0430 2", "\u6771\u4eac\u306e\u30cf\u30c8", "\u05d0\u05d3\u05d4", "zo\u00eb_9"],
+    [
+        "\u0410\u0434\u0430 2",
+        "\u6771\u4eac\u306e\u30cf\u30c8",
+        "\u05d0\u05d3\u05d4",
+        "zo\u00eb_9",
+        "東京bot",
+        "ロボットAI",
+        "가나bot",
+        "Hawai\u02bbi",
+    ],
     ids=ascii,
 )
 def test_every_alphabet_makes_names(arena: Arena, name: str) -> None:

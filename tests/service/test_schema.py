@@ -8,7 +8,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import select
 
-from service import schema, tables
+from service import names, schema, tables
 from service.settings import Settings
 from service.work import engine
 
@@ -36,6 +36,9 @@ def test_migrating_keeps_what_was_written_before(tmp_path: Path, database_url: s
     with database.begin() as connection:
         for statement in (
             "INSERT INTO account VALUES ('acc', 'ada', 'ada', 'author', 1)",
+            "INSERT INTO account VALUES ('fox', 'Сова', 'сова', 'author', 1)",
+            "INSERT INTO account VALUES ('bot', 'ロボー', 'ロボー', 'author', 1)",
+            "INSERT INTO account VALUES ('two', 'ロボ一', 'ロボ一', 'author', 2)",
             "INSERT INTO bot VALUES ('bot', 'acc', 'spy', 'spy', '', false, false, 1, NULL)",
             "INSERT INTO version "
             "(id, bot_id, number, kind, filename, sha256, size, code, status, created_at) "
@@ -50,6 +53,9 @@ def test_migrating_keeps_what_was_written_before(tmp_path: Path, database_url: s
     with database.connect() as connection:
         kept = connection.execute(select(tables.rating.c.rating, tables.rating.c.snapshot_id)).all()
         assert kept == [(1500, 1)]
+        keys = dict(connection.execute(select(tables.account.c.name, tables.account.c.name_key)).all())
+        assert keys.pop("ロボ一") == "ロボ一", "it looked like another already"
+        assert keys == {name: names.key(name) for name in ("ada", "Сова", "ロボー")}
         assert connection.scalar(select(tables.snapshot.c.model)) == "elo"
     database.dispose()
 
