@@ -16,7 +16,7 @@ import click
 
 from api import results
 from api.client import Client, ClientError, ProblemError
-from api.commands.tournaments import follow
+from api.commands.follow import follow
 from engine import bots as house
 from engine.record import verify
 from service import report

@@ -4,7 +4,8 @@ from typing import Any
 
 from api.blueprint import Blueprint
 from api.context import account, arena, caller
-from api.schemas.tournaments import NewEntrant, TournamentAnswer
+from api.schemas.organising import NewEntrant
+from api.schemas.tournaments import TournamentAnswer
 from service import entries
 from service import tournaments as verbs
 from service.tournaments import Tournament

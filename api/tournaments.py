@@ -13,19 +13,15 @@ from api.context import account, arena, caller, employer
 from api.kept import Kept
 from api.rows import table, whole_list
 from api.schemas.fields import page_of
-from api.schemas.tournaments import (
+from api.schemas.organising import (
     ChangedTournament,
     Disqualification,
     DryRunQuery,
-    FairnessAnswer,
-    FormatQuery,
     NewTournament,
-    PairAnswer,
-    PlanAnswer,
-    StandingAnswer,
-    TournamentAnswer,
     TournamentQuery,
 )
+from api.schemas.standings import FairnessAnswer, FormatQuery, PairAnswer, StandingAnswer
+from api.schemas.tournaments import PlanAnswer, TournamentAnswer
 from service import entries, folds, inquiry, plans
 from service import tournaments as verbs
 from service.accounts import Scope

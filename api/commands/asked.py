@@ -43,7 +43,19 @@ def options(**defaults: Any) -> Callable[[F], F]:
     def default(name: str) -> dict[str, Any]:
         return {"default": defaults[name], "show_default": True} if name in defaults else {"default": None}
 
-    listed = [
+    listed = [*_played(default), *_begun()]
+
+    def decorate(command: F) -> F:
+        for each in reversed(listed):
+            command = each(command)
+        return command
+
+    return decorate
+
+
+def _played(default: Callable[[str], dict[str, Any]]) -> list[Callable[[F], F]]:
+    """Who plays whom, and what."""
+    return [
         click.option("--format", type=click.Choice(FORMATS), help="How entrants meet.", **default("format")),
         click.option(
             "--rules",
@@ -65,6 +77,12 @@ def options(**defaults: Any) -> Callable[[F], F]:
         ),
         click.option("--same-owner", type=click.Choice(("any", "apart")), help="Bots of one author: apart?"),
         click.option("--seed", help="Draws the schedule; never the deals."),
+    ]
+
+
+def _begun() -> list[Callable[[F], F]]:
+    """When it starts, who may enter until then, and what bots may use."""
+    return [
         click.option("--start-at", metavar="TIME", help='2030-12-01T18:00:00Z, "manual" or "draft".'),
         click.option("--repeat", metavar="CRON", help='Such as "0 18 * * 1", UTC.'),
         click.option("--open/--closed", "opened", default=None, help="May authors enter bots themselves?"),
@@ -72,13 +90,6 @@ def options(**defaults: Any) -> Callable[[F], F]:
         click.option("--deadline", metavar="TIME", help="Until when entry is open."),
         click.option("--limits", "limits_text", metavar="JSON", help="Such as '{\"decision_ms\": 2000}'."),
     ]
-
-    def decorate(command: F) -> F:
-        for each in reversed(listed):
-            command = each(command)
-        return command
-
-    return decorate
 
 
 def request(client: Client, entrants: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:

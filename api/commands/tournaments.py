@@ -1,29 +1,25 @@
 """`rage tournament …`: organise and follow tournaments."""
 
 import json
-import math
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from api import complete, results, saved, shown
-from api.client import OVER, Client, ClientError, TookTooLong, named
+from api.client import Client, named
 from api.commands import asked, entries
 from api.commands.bots import resolve
-from api.patience import Patience, is_away
+from api.commands.follow import to_its_end
+from api.patience import Patience
 from api.shown import Column
 
 if TYPE_CHECKING:
     from service.audit import Audit
 
 STATUSES = ("draft", "scheduled", "running", "paused", "finished", "cancelled")
-AGAIN = 1.0  # seconds before a broken line is taken up again
-MOST_BREAKS = 30
 
 _as_csv = click.option("--csv", "as_csv", is_flag=True, help="Print them as CSV.")
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
@@ -56,7 +52,7 @@ def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, 
     if not watching and not as_json and made["status"] == "running":
         click.echo(f"follow it: rage tournament watch {made['id']}")
     if watching:
-        _follow_to_its_end(client, made["id"])
+        to_its_end(client, made["id"])
         results.standings(Patience(client.say).ask(lambda: client.standings(made["id"])))
 
 
@@ -154,7 +150,7 @@ def cancel(tournament_id: str, yes: bool, as_json: bool) -> None:
 def watch(tournament_id: str) -> None:
     """Follow a tournament to its end, then show the standings."""
     client = saved.client()
-    status = _follow_to_its_end(client, tournament_id)
+    status = to_its_end(client, tournament_id)
     patience = Patience(client.say)
     results.standings(patience.ask(lambda: client.standings(tournament_id)))
     if status == "cancelled":
@@ -266,68 +262,6 @@ def _rows(
 def on_terminal() -> bool:
     """Whether there is somebody to ask."""
     return sys.stdin.isatty()
-
-
-def _follow_to_its_end(client: Client, tournament_id: str) -> str:
-    try:
-        return follow(client, tournament_id)
-    except KeyboardInterrupt:
-        click.echo(f"\nit goes on; see how: rage tournament watch {tournament_id}", err=True)
-        raise
-
-
-def follow(client: Client, tournament_id: str, *, seconds: float = math.inf) -> str:
-    """Shows how far a tournament is until it is over; its last status. Outlives a server's restart."""
-    limit = time.monotonic() + seconds
-    found = Patience(client.say).ask(lambda: client.tournament(tournament_id))
-    with shown.bar(found["name"]) as bar:
-        if found["status"] in ("draft", "scheduled"):
-            bar.say(results.waits_for(found))
-        patience, line = Patience(bar.say), _Line(client, tournament_id)
-        while True:
-            for event in line.read():
-                _tell(bar, event)
-                _check(limit, tournament_id)
-            status: str = patience.ask(lambda: client.tournament(tournament_id)["status"])
-            if status in OVER:
-                return status
-            _check(limit, tournament_id)
-            time.sleep(AGAIN)
-
-
-@dataclass(slots=True)
-class _Line:
-    """A tournament's events, taken up again where the line broke."""
-
-    client: Client
-    tournament_id: str
-    last: str | None = None
-    breaks: int = 0
-
-    def read(self) -> Iterator[dict[str, Any]]:
-        try:
-            for event in self.client.events(self.tournament_id, after=self.last):
-                self.last, self.breaks = event["id"], 0
-                yield event
-        except ClientError as error:
-            self.breaks += 1
-            if self.breaks > MOST_BREAKS or not is_away(error):
-                raise
-
-
-def _check(limit: float, tournament_id: str) -> None:
-    if time.monotonic() > limit:
-        raise TookTooLong(f"tournament {tournament_id} takes too long")
-
-
-def _tell(bar: shown.Bar, event: dict[str, Any]) -> None:
-    told = event["data"]
-    if event["type"] == "progress":
-        bar.at(told["played"] + told["failed"], told["total"])
-    elif event["type"] == "stage" and told["format"] != "round_robin":
-        bar.say(f"stage {told['stage']}")
-    elif event["type"] == "left":
-        bar.say(", ".join(f"{each['name']} {each['status']}" for each in told["entrants"]))
 
 
 for _each in (entries.edit, entries.enter, entries.withdraw, entries.disqualify, entries.stop):

@@ -9,7 +9,7 @@ from api.context import account, arena
 from api.pages import forms
 from api.pages.forms import Form
 from api.pages.site import blp
-from api.schemas.tournaments import Disqualification, NewEntrant, NewTournament
+from api.schemas.organising import Disqualification, NewEntrant, NewTournament
 from engine.rules import PRESETS
 from engine.switches import Teams
 from service import bots, entries, plans, tournaments

@@ -24,7 +24,7 @@ from api.schemas.fields import (
     text,
     whole,
 )
-from api.schemas.tournaments import FormatQuery
+from api.schemas.standings import FormatQuery
 from service.rating_models import DEFAULT, MODELS
 
 
