@@ -3,21 +3,17 @@
 import json
 import sys
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from api import complete, results, saved, shown
-from api.client import Client, named
-from api.commands import asked, entries
+from api.client import named
+from api.commands import asked, audit, entries
 from api.commands.bots import resolve
 from api.commands.follow import to_its_end
 from api.patience import Patience
 from api.shown import Column
-
-if TYPE_CHECKING:
-    from service.audit import Audit
 
 STATUSES = ("draft", "scheduled", "running", "paused", "finished", "cancelled")
 
@@ -196,47 +192,6 @@ def fairness(tournament_id: str, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-@tournament.command()
-@_one
-@click.option("--hash", "promised", metavar="HEX", help="The secret's hash as you noted it at the start.")
-@_as_json
-def verify(tournament_id: str, promised: str | None, as_json: bool) -> None:
-    """Check a tournament that is over: every deal against its secret, every game, every sum.
-
-    Each record is dealt and played again here, on your machine, and must be what the schedule, the results
-    and the standings of the server say. Noted the hash before the first deal? Then give it: --hash.
-
-    Exit status: 0 all is as it was promised, 1 not, with the first discrepancy.
-    """
-    from service.audit import Audit
-
-    client = saved.client()
-    audit = Audit(client.tournament(tournament_id))
-    wrong = audit.begin(promised) or _audited(client, tournament_id, audit)
-    told = {"matches": audit.matches, "deals": audit.groups, "discrepancy": wrong}
-    if as_json:
-        shown.as_json(told)
-    else:
-        click.echo(wrong or f"verified {audit.matches} matches on {audit.groups} deals, and the standings")
-    if wrong is not None:
-        raise click.exceptions.Exit(1)
-
-
-def _audited(client: Client, tournament_id: str, audit: "Audit") -> str | None:
-    """The first discrepancy of a tournament's matches and standings."""
-    total = client.tournament(tournament_id)["progress"]["total"]
-    patience = Patience(client.say)
-    with shown.bar("verifying") as bar:
-        for done, match in enumerate(client.matches(tournament_id, limit=200), start=1):
-            played = match["status"] == "done"
-            record = patience.ask(partial(client.record, match["id"])) if played else None
-            wrong = audit.match(match, record)
-            if wrong is not None:
-                return wrong
-            bar.at(done, total)
-    return audit.end(client.standings(tournament_id))
-
-
 def _rows(
     what: str,
     tournament_id: str,
@@ -264,5 +219,5 @@ def on_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-for _each in (entries.edit, entries.enter, entries.withdraw, entries.disqualify, entries.stop):
+for _each in (entries.edit, entries.enter, entries.withdraw, entries.disqualify, entries.stop, audit.verify):
     tournament.add_command(_each)
