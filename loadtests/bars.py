@@ -34,11 +34,12 @@ class Row:
     value: float | None
     bar: Bar = FREE
     note: str = ""
+    owed: bool = False  # not to have it is to miss its bar
 
     @property
     def missed(self) -> bool:
-        """Whether it was measured and is beyond its bar."""
-        return self.value is not None and not self.bar.holds(self.value)
+        """Whether it was measured and is beyond its bar, or was owed and is not there."""
+        return self.owed if self.value is None else not self.bar.holds(self.value)
 
     def cells(self) -> tuple[str, ...]:
         """As text."""
@@ -49,7 +50,8 @@ class Row:
             if self.value < 100
             else f"{self.value:,.0f}"
         )
-        verdict = "" if self.bar == FREE or self.value is None else "MISSED" if self.missed else "met"
+        met = "" if self.bar == FREE or self.value is None else "met"
+        verdict = "MISSED" if self.missed else met
         return self.what, value, str(self.bar), verdict, self.note
 
 

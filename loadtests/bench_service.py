@@ -217,13 +217,17 @@ def remember(matches: int) -> list[Row]:
         marks = dict(watched(played, matches))
     rows = []
     for who, name in (("api", "the API"), ("worker", "a worker")):
-        first, last = (marks[at][who] / (1 << 20) for at in (matches // 10, matches))
+        first, last = (marks[at][who] for at in (matches // 10, matches))
         what = f"memory of {name}, end / first tenth"
-        rows.append(Row(what, last / first, BARS[what], f"{first:.1f} MB, then {last:.1f} MB"))
+        if first is None or last is None:
+            rows.append(Row(what, None, BARS[what], "/proc does not say"))
+        else:
+            note = f"{first / (1 << 20):.1f} MB, then {last / (1 << 20):.1f} MB"
+            rows.append(Row(what, last / first, BARS[what], note))
     return rows
 
 
-def watched(played: Played, matches: int) -> Iterator[tuple[int, Mapping[str, int]]]:
+def watched(played: Played, matches: int) -> Iterator[tuple[int, Mapping[str, int | None]]]:
     """After how many matches; how much each program has to itself."""
     done, began, marks = 0, time.monotonic(), [matches // 10, matches]
     each = matches // 10

@@ -6,7 +6,7 @@ read from /proc, so a machine that is busy with other things changes neither.
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,13 +47,13 @@ def cpu(pid: int) -> float:
     return TICK * sum(sum(map(int, stat[11:15])) for stat in map(_stat, family(pid)) if stat)
 
 
-def memory(pid: int) -> int:
-    """Bytes that only this process maps."""
+def memory(pid: int) -> int | None:
+    """Bytes that only this process maps; None if it has ended or the kernel does not say."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
-        return 0
-    return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
+        return None
+    return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) or None
 
 
 def used(service: Supervisor) -> Mapping[str, float]:
@@ -61,18 +61,19 @@ def used(service: Supervisor) -> Mapping[str, float]:
     return {name: cpu(pid) for name, pid in service.pids.items()}
 
 
-def kept(service: Supervisor) -> Mapping[str, int]:
-    """Private memory in bytes: the API, and the largest of the processes that play."""
+def kept(service: Supervisor) -> Mapping[str, int | None]:
+    """Private memory in bytes: the API, and the largest of the processes that play; None if not known."""
     pids = service.pids
-    return {
-        "api": max(map(memory, family(pids["api"]))),
-        "worker": max(map(memory, players(pids["players"]))),
-    }
+    return {"api": _largest(family(pids["api"])), "worker": _largest(players(pids["players"]))}
 
 
 def players(pid: int) -> list[int]:
     """The children of a worker that play, without the bots they started."""
     return [child for child in family(pid)[1:] if _parent(child) == pid]
+
+
+def _largest(pids: Iterable[int]) -> int | None:
+    return max((size for size in map(memory, pids) if size is not None), default=None)
 
 
 def _stat(pid: int) -> list[str]:

@@ -16,6 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +26,7 @@ from urllib.request import urlopen
 from prometheus_client.parser import text_string_to_metric_families
 
 from loadtests import fresh
-from loadtests.bars import Row, show, status, table
+from loadtests.bars import FREE, Row, show, status, table
 from loadtests.shapes import SHAPES, Shape
 from service.supervisor import Supervisor
 
@@ -33,6 +34,7 @@ ROOT = Path(__file__).parents[1]
 LOOK_EVERY = 2.0  # seconds
 SAY_EVERY = 10.0
 READS, WRITES = ("GET",), ("POST", "PATCH", "DELETE")
+WAIT, JOURNEY = "WAIT", "JOURNEY"  # lines that are no requests: somebody waited, or gave up
 WAITING = ("queue_age", "oldest_check")
 WAITED = {
     "uploads checked": "check of an upload",
@@ -74,10 +76,13 @@ class Watch:
         """One look."""
         with urlopen(f"{self.service.address}/metrics", timeout=10) as answer:  # noqa: S310 - our own
             found = gauges(answer.read().decode())
+        # Absent until there is one; were it gone for good, matches/s would miss its bar.
         self.done.append((now, found.get('rage_matches{"status": "done"}', 0.0)))
-        self.age.append(max(found.get(f"rage_{name}_seconds{{}}", 0.0) for name in WAITING))
+        self.age.append(max(found[f"rage_{name}_seconds{{}}"] for name in WAITING))
         for name, size in fresh.kept(self.service).items():
-            self.memory.setdefault(name, []).append(size / MB)
+            sizes = self.memory.setdefault(name, [])
+            if size is not None:
+                sizes.append(size / MB)
 
     def matches_a_second(self, warm_up: float) -> float:
         """After the warm-up."""
@@ -125,44 +130,72 @@ def driven(service: Supervisor, name: str, watch: Watch) -> dict[str, Any]:
         locust = [sys.executable, "-m", "locust", "-f", str(ROOT / "loadtests" / "locustfile.py")]
         command = [*locust, *QUIET, "--host", service.address]
         env = {**os.environ, "RAGE_LOAD_SHAPE": name, "RAGE_LOAD_OUT": str(out), "PYTHONPATH": str(ROOT)}
-        watching = threading.Thread(target=watch.run, args=(over,))
-        watching.start()
-        try:
-            done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
-        finally:
-            over.set()
-            watching.join()
+        with ThreadPoolExecutor(1) as beside:
+            watching = beside.submit(watch.run, over)
+            try:
+                done = subprocess.run(
+                    command, env=env, cwd=folder, capture_output=True, text=True, check=False
+                )
+            finally:
+                over.set()
+        watching.result()  # whoever could not look says so
         if done.returncode or not out.exists():
             raise SystemExit(f"Locust ended with {done.returncode}:\n{done.stderr[-3000:]}")
         return dict(json.loads(out.read_text()))
 
 
 def judged(shape: Shape, lines: Sequence[Mapping[str, Any]], watch: Watch) -> list[Row]:
-    """All figures, with the shape's bars."""
-    asked = [line for line in lines if line["method"] != "WAIT"]
+    """All figures, with the shape's bars; a bar whose figure is not there is missed."""
+    figures = {**asked(shape, lines), **waited(lines), **watched(shape, watch)}
+    absent = [Row(what, None, shape.bars[what], "there is no such figure", owed=True)
+              for what in shape.bars if what not in figures]  # fmt: skip
+    return [Row(what, value, shape.bars.get(what, FREE)) for what, value in figures.items()] + absent
+
+
+def asked(shape: Shape, lines: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Requests, and journeys that were broken off."""
+    asked = [line for line in lines if line["method"] not in (WAIT, JOURNEY)]
+    broken = sum(line["failures"] for line in lines if line["method"] == JOURNEY)
     requests, failed = (sum(line[what] for line in asked) for what in ("requests", "failures"))
     counted = sum(stage.seconds for stage in shape.stages)
-    waits = {line["name"]: line for line in lines if line["method"] == "WAIT"}
-    figures: dict[str, float | None] = {
+    figures: dict[str, float] = {
         "requests": requests,
         "requests/s": requests / counted,
         "failures, share of requests": failed / max(requests, 1),
+        "journeys broken off, share of requests": broken / max(requests, 1),
     }
     for what, methods in (("reads", READS), ("writes", WRITES)):
-        marks = quantiles(*(line for line in asked if line["method"] in methods))
-        figures |= {f"{what}, p{q * 100:.0f} ms": mark for q, mark in zip(QUANTILES, marks, strict=True)}
+        if those := [line for line in asked if line["method"] in methods]:
+            marks = zip(QUANTILES, quantiles(*those), strict=True)
+            figures |= {f"{what}, p{share * 100:.0f} ms": mark for share, mark in marks}
+    return figures
+
+
+def waited(lines: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """How much was seen to its end, and how long that took."""
+    figures: dict[str, float | None] = {}
+    waits = {line["name"]: line for line in lines if line["method"] == WAIT}
     for what, name in WAITED.items():
         figures[what] = waits.get(name, {"requests": 0})["requests"]
         figures[f"{name}, p95 ms"] = quantiles(waits[name])[1] if name in waits else None
-    figures["matches/s"] = watch.matches_a_second(shape.warm_up.seconds)
-    figures["oldest waiting work, s"] = max(watch.age, default=0.0)
+    return figures
+
+
+def watched(shape: Shape, watch: Watch) -> dict[str, float | None]:
+    """What the service said; nothing if nobody looked, None for memory that /proc does not tell."""
+    figures: dict[str, float | None] = {}
+    if watch.done:
+        figures["matches/s"] = watch.matches_a_second(shape.warm_up.seconds)
+        figures["oldest waiting work, s"] = max(watch.age)
     for name, sizes in watch.memory.items():
         who = "the API" if name == "api" else "a worker"
         tenth = max(len(sizes) // 10, 1)
-        figures[f"memory of {who}, MB"] = max(sizes)
-        figures[f"memory of {who}, end / beginning"] = max(sizes[-tenth:]) / max(sizes[: 2 * tenth])
-    return [Row(what, value, shape.bars[what]) if what in shape.bars else Row(what, value)
-            for what, value in figures.items()]  # fmt: skip
+        most, end, beginning = (
+            max(some, default=None) for some in (sizes, sizes[-tenth:], sizes[: 2 * tenth])
+        )
+        figures[f"memory of {who}, MB"] = most
+        figures[f"memory of {who}, end / beginning"] = end / beginning if end and beginning else None
+    return figures
 
 
 def quantiles(*lines: Mapping[str, Any]) -> list[float]:

