@@ -154,9 +154,9 @@ def judged(shape: Shape, lines: Sequence[Mapping[str, Any]], watch: Watch) -> li
 
 def asked(shape: Shape, lines: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Requests, and journeys that were broken off."""
-    asked = [line for line in lines if line["method"] not in (WAIT, JOURNEY)]
+    requested = [line for line in lines if line["method"] not in (WAIT, JOURNEY)]
     broken = sum(line["failures"] for line in lines if line["method"] == JOURNEY)
-    requests, failed = (sum(line[what] for line in asked) for what in ("requests", "failures"))
+    requests, failed = (sum(line[what] for line in requested) for what in ("requests", "failures"))
     counted = sum(stage.seconds for stage in shape.stages)
     figures: dict[str, float] = {
         "requests": requests,
@@ -165,7 +165,7 @@ def asked(shape: Shape, lines: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         "journeys broken off, share of requests": broken / max(requests, 1),
     }
     for what, methods in (("reads", READS), ("writes", WRITES)):
-        if those := [line for line in asked if line["method"] in methods]:
+        if those := [line for line in requested if line["method"] in methods]:
             marks = zip(QUANTILES, quantiles(*those), strict=True)
             figures |= {f"{what}, p{share * 100:.0f} ms": mark for share, mark in marks}
     return figures
