@@ -107,10 +107,12 @@ def _untrue(
     found: Findings,
 ) -> Iterator[str]:
     """Matches whose stored result is not what comes of playing their record again."""
-    stored = groupby(db.execute(_seats(tournament_id)), key=attrgetter("number"))
+    stored, held = groupby(db.execute(_seats(tournament_id)), key=attrgetter("number")), next(moved, None)
     for row, (_, seats) in zip(_records(db, tournament_id), stored, strict=False):
         said = [(each.score, each.counted, each.place, each.exact_bids, each.out) for each in seats]
-        record = row.record or next((packed for number, packed in moved if number == row.number), None)
+        while held and held[0] < row.number:
+            held = next(moved, None)
+        record = row.record or (held[1] if held and held[0] == row.number else None)
         if _played(record) != said:
             yield f"match {tournament_id}-{row.number}: its record does not give the stored result"
         found.matches += 1
