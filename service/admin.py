@@ -170,8 +170,9 @@ def backup(file: Path, keep: int | None, replace: bool) -> None:
         raise click.ClickException(f"{file} is there already; take another name, or --replace it.")
     with open_arena() as arena, bar("Backing up") as at:
         made, where = archive.backup(arena, file, at), arena.settings.records
+        moved = len(retention.shelved(arena))
     click.echo(f"{file}: {made.rows:,} rows, {file.stat().st_size:,} bytes")
-    if moved := made.tables.get("record_file"):
+    if moved:
         click.echo(f"Records of {moved:,} tournaments are in files of their own; back up {where} too.")
     for old in archive.prune(file, keep) if keep else []:
         click.echo(f"{old} deleted")

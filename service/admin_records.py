@@ -23,16 +23,22 @@ def records() -> None:
 @click.argument("tournaments", nargs=-1)
 @click.option("--days", type=click.IntRange(0), help="All that are over for longer, instead of some by id.")
 def move_records(tournaments: tuple[str, ...], days: int | None) -> None:
-    """Move the records of TOURNAMENTS, or of all that are over for so many --days, into files."""
+    """Move the records of TOURNAMENTS, or of all that are over for so many --days, into files.
+
+    What was brought back is moved again only if it is named.
+    """
     if bool(tournaments) == (days is not None):
         raise click.UsageError("Name tournaments, or say how many --days they are over.")
     with open_arena() as arena:
         listed = tournaments or tuple(retention.due(arena, days))
+        early = 0 if days is None else retention.too_early(arena, days)
         for each in listed:
             with bar(f"Moving {each}") as at:
                 path = retention.move(arena, each, at)
             click.echo(f"{path}: {path.stat().st_size:,} bytes")
     click.echo(f"Tournaments whose records were moved: {len(listed)}")
+    if early:
+        click.echo(f"Left out because the desk has not summed them up yet: {early:,}")
 
 
 @records.command(name="list")
@@ -58,7 +64,7 @@ def list_records(check: bool, as_json: bool) -> None:
 @records.command(name="back")
 @click.argument("tournament")
 def bring_back_records(tournament: str) -> None:
-    """Put the records of TOURNAMENT into the database again. The file stays."""
+    """Put the records of TOURNAMENT into the database again, to stay. The file stays too."""
     with open_arena() as arena, bar("Bringing back") as at:
         count = retention.bring_back(arena, tournament, at)
     click.echo(f"Records brought back: {count:,}")

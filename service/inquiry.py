@@ -45,10 +45,13 @@ def fairness_of(arena: Arena, tournament_id: str, *, named: bool = False) -> Fai
     return replace(found, checks=[_shown(check, names, named=named) for check in found.checks])
 
 
-def worked_out(arena: Arena, tournament_id: str) -> Fairness:
-    """The report out of its matches, with workers by name and bots by number."""
+def worked_out(arena: Arena, tournament_id: str, *, whole: bool = False) -> Fairness:
+    """The report out of its matches, with workers by name and bots by number.
+
+    Where records are away there are fewer deals to look at; if it must be `whole`, that raises `Gone`.
+    """
     with arena.read() as db:
-        played = _played(arena, db, tournament_id)
+        played = _played(arena, db, tournament_id, whole)
     checks = fairness.report(played, seed=tournament_id.encode())
     groups = len({each.group for each in played})
     alarm = any(check.alarm for check in checks)
@@ -60,10 +63,10 @@ def _read(kept: dict[str, Any]) -> Fairness:
     return Fairness(**{**kept, "checks": checks})
 
 
-def _played(arena: Arena, db: Connection, tournament_id: str) -> list[Played]:
-    whole = _whole_groups(db, tournament_id)
-    sampled = _dealers(arena, db, tournament_id, whole)
-    numbers = {number for group in whole for number in group}
+def _played(arena: Arena, db: Connection, tournament_id: str, whole: bool) -> list[Played]:
+    groups = _whole_groups(db, tournament_id)
+    sampled = _dealers(arena, db, tournament_id, groups, whole)
+    numbers = {number for group in groups for number in group}
     same = (seat.c.tournament_id == match.c.tournament_id) & (seat.c.number == match.c.number)
     columns = (match.c.number, match.c.deal_group, match.c.faults, match.c.lease_worker)
     query = (
@@ -104,24 +107,21 @@ def _whole_groups(db: Connection, tournament_id: str) -> list[list[int]]:
 
 
 def _dealers(
-    arena: Arena, db: Connection, tournament_id: str, whole: Sequence[Sequence[int]]
+    arena: Arena, db: Connection, tournament_id: str, groups: Sequence[Sequence[int]], whole: bool
 ) -> dict[int, tuple[float, ...]]:
     """Points by place after the dealer, of some whole groups from the whole length of the tournament."""
-    step = max(1, -(-sum(map(len, whole)) // MOST_REPLAYED))
-    numbers = [number for group in whole[::step] for number in group]
+    step = max(1, -(-sum(map(len, groups)) // MOST_REPLAYED))
+    numbers = [number for group in groups[::step] for number in group]
     query = select(match.c.number, match.c.record).where(
         match.c.tournament_id == tournament_id, match.c.number.in_(numbers)
     )
-    found = {row.number: row.record or _moved(arena, tournament_id, row.number) for row in db.execute(query)}
-    return {number: by_dealer(Record.unpack(packed)) for number, packed in found.items() if packed}
-
-
-def _moved(arena: Arena, tournament_id: str, number: int) -> bytes | None:
-    """A record that is not in the database; without it there are fewer deals to look at."""
+    found = {row.number: row.record for row in db.execute(query)}
     try:
-        return retention.find(arena, tournament_id, number)
+        found |= retention.some(arena, tournament_id, [number for number in found if not found[number]])
     except Gone:
-        return None
+        if whole:
+            raise
+    return {number: by_dealer(Record.unpack(packed)) for number, packed in found.items() if packed}
 
 
 def by_dealer(record: Record) -> tuple[float, ...]:

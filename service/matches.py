@@ -186,10 +186,17 @@ def record(arena: Arena, match_id: str) -> dict[str, Any]:
 
 def packed_record(arena: Arena, row: Any) -> bytes:
     """The record of a match that is done, wherever it is; raises `Gone`."""
-    found = row.record or retention.find(arena, row.tournament_id, row.number)
-    if found is None:
-        raise Gone(f"the record of match {row.tournament_id}-{row.number} is lost")
-    return bytes(found)
+    return packed_records(arena, [row])[0]
+
+
+def packed_records(arena: Arena, listed: Sequence[Any]) -> list[bytes]:
+    """The records of matches of one tournament that are done, wherever they are; raises `Gone`."""
+    away = [row.number for row in listed if not row.record]
+    found = retention.some(arena, listed[0].tournament_id, away) if away else {}
+    for row in listed:
+        if not row.record and row.number not in found:
+            raise Gone(f"the record of match {row.tournament_id}-{row.number} is lost")
+    return [bytes(row.record or found[row.number]) for row in listed]
 
 
 def faults(

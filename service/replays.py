@@ -80,7 +80,8 @@ def same_deal(arena: Arena, match_id: str) -> list[Table]:
     )
     with arena.read() as db:
         found = db.execute(query).all()
-    return [_table(deal[row.number], matches.packed_record(arena, row)) for row in found]
+    records = matches.packed_records(arena, found)
+    return [_table(deal[row.number], record) for row, record in zip(found, records, strict=True)]
 
 
 def _table(match: Match, record: bytes) -> Table:

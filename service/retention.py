@@ -1,18 +1,18 @@
 """Old records move out of the database into files (`service.shelf`); results and ratings stay.
 
 A tournament's file is written and read back before its records leave the database, portion by portion; what
-is interrupted goes on later. Where a record is, `find` knows: whoever reads one asks there.
+is interrupted goes on later. Where a record is, `some` knows: whoever reads one asks there.
 """
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, and_, delete, exists, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, select, update
 
 from service import shelf
 from service.errors import Conflict, Gone, NotFound
@@ -23,6 +23,7 @@ from service.work import Arena
 
 log = structlog.get_logger(__name__)
 PORTION = 1_000  # records in one statement
+SUMMED = exists().where(summary.c.tournament_id == tournament.c.id)
 Tell = Callable[[int, int], None]
 
 
@@ -39,34 +40,39 @@ class Shelved:
     here: bool
 
 
-def due(arena: Arena, days: int | None = None, *, limit: int | None = None) -> list[str]:
-    """Tournaments over for longer than `days` (as the settings say), and summed up; the oldest first."""
-    days = arena.settings.records_days if days is None else days
-    before = arena.clock() - timedelta(days=days)
-    known = exists().where(summary.c.tournament_id == tournament.c.id)
+def due(arena: Arena, days: int | None = None) -> list[str]:
+    """Tournaments over for longer than `days` (as the settings say), the oldest first.
+
+    They must be summed up, have a match that was played, and not have been brought back. One whose records
+    were being moved is due too.
+    """
     moved = exists().where(record_file.c.tournament_id == tournament.c.id)
-    going = exists().where(record_file.c.tournament_id == tournament.c.id, ~record_file.c.cleared)
-    ready = and_(tournament.c.status.in_(OVER), tournament.c.finished_at < before, known, ~moved)
+    going = moved.where(record_file.c.back_at.is_(None), ~record_file.c.cleared)
+    ready = and_(_old(arena, days), SUMMED, ~moved)
     query = select(tournament.c.id).where(ready | going).order_by(tournament.c.finished_at, tournament.c.id)
     with arena.read() as db:
-        return list(db.scalars(query.limit(limit)))
+        return list(db.scalars(query))
 
 
-def move_next(arena: Arena) -> str | None:
-    """What the desk does when nothing else is to be done, if the operator wants it; which it was."""
-    if not arena.settings.records_days:
-        return None
-    found = due(arena, limit=1)
-    if found:
-        move(arena, found[0])
-        return found[0]
-    return None
+def too_early(arena: Arena, days: int) -> int:
+    """How many are over for longer than `days`, but not summed up yet."""
+    moved = exists().where(record_file.c.tournament_id == tournament.c.id)
+    query = select(func.count()).select_from(tournament).where(_old(arena, days), ~SUMMED, ~moved)
+    with arena.read() as db:
+        return db.scalar(query) or 0
+
+
+def _old(arena: Arena, days: int | None) -> ColumnElement[bool]:
+    before = arena.clock() - timedelta(days=arena.settings.records_days if days is None else days)
+    played = exists().where(match.c.tournament_id == tournament.c.id, match.c.status == "done")
+    return and_(tournament.c.status.in_(OVER), tournament.c.finished_at < before, played)
 
 
 def move(arena: Arena, tournament_id: str, tell: Tell = lambda done, of: None) -> Path:
     """Move a tournament's records out of the database; again, or after an interruption: goes on.
 
-    Raises `Conflict` while it is played, `NotFound`, and `OSError` when there is no room; then all stays.
+    Raises `Conflict` while it is played, when a record is missing, when another file has its name, and when
+    they are brought back meanwhile; `NotFound`; and `OSError` when there is no room. Then all stays.
     """
     with arena.read(steady=True) as db:
         row = db.execute(select(tournament).where(tournament.c.id == tournament_id)).first()
@@ -76,37 +82,41 @@ def move(arena: Arena, tournament_id: str, tell: Tell = lambda done, of: None) -
             raise Conflict(f"{row.name} is {row.status}; records are moved when it is over")
         known = _file(db, tournament_id)
         path = arena.settings.records / (known.file if known else f"{tournament_id}.records")
-        sha256 = "" if known else _written(db, path, row)
-    if known is None:
-        _register(arena, tournament_id, path, sha256)
+        made = None if known else _filed(db, path, row)
+    if made is not None:
+        _register(arena, tournament_id, path, made)
     _clear(arena, tournament_id, tell)
     log.info("records_moved", tournament=tournament_id, file=str(path))
     return path
 
 
 def bring_back(arena: Arena, tournament_id: str, tell: Tell = lambda done, of: None) -> int:
-    """Put a tournament's records into the database again; how many. The file stays."""
+    """Put a tournament's records into the database again; how many. The file stays; so do they.
+
+    Raises `NotFound` if they were not moved, `Gone` without the file, `Damaged` if it is another one.
+    """
     with arena.read() as db:
-        known = _file(db, tournament_id)
-    if known is None:
-        raise NotFound(f"the records of {tournament_id} are in the database, as far as there are any")
+        known = _moved(db, tournament_id)
     path, done = _here(arena, known), 0
-    shelf.checked(path)
+    if shelf.checked(path) != known.sha256:
+        raise Damaged(f"{path} is another file than was written")
     with arena.work() as work:
-        for number, record in shelf.each(path):
+        _moved(work.db, tournament_id, lock=True)  # nothing is cleared meanwhile
+        for number, record in shelf.each(path, of=tournament_id):
             this = (match.c.tournament_id == tournament_id, match.c.number == number)
             work.db.execute(update(match).where(*this).values(record=record))
             done += 1
             if done % PORTION == 0:
                 tell(done, known.matches)
-        work.db.execute(delete(record_file).where(record_file.c.tournament_id == tournament_id))
+        of_it = record_file.c.tournament_id == tournament_id
+        work.db.execute(update(record_file).where(of_it).values(back_at=work.now))
     log.info("records_brought_back", tournament=tournament_id, matches=done)
     return done
 
 
 def shelved(arena: Arena) -> list[Shelved]:
-    """All that was moved, the latest first."""
-    query = select(record_file, tournament.c.name).join(tournament)
+    """All that is in files, the latest first."""
+    query = select(record_file, tournament.c.name).join(tournament).where(record_file.c.back_at.is_(None))
     with arena.read() as db:
         found = db.execute(query.order_by(record_file.c.moved_at.desc(), record_file.c.tournament_id)).all()
     folder = arena.settings.records
@@ -126,18 +136,18 @@ def trouble(arena: Arena, one: Shelved) -> str | None:
     return None if found == one.sha256 else f"{one.file} is another file than was written"
 
 
-def find(arena: Arena, tournament_id: str, number: int) -> bytes | None:
-    """A record that is not in the database: out of its file. None if there is none anywhere.
+def some(arena: Arena, tournament_id: str, numbers: Sequence[int]) -> dict[int, bytes]:
+    """Records that are not in the database: out of their file, as far as they are in it.
 
     Raises `Gone` where the file is not to be had; the text says where it is.
     """
     with arena.read() as db:
-        known = _file(db, tournament_id)
+        known = _file(db, tournament_id) if numbers else None
     if known is None:
-        return None
+        return {}
     path = _here(arena, known)
     try:
-        return shelf.one(path, number)
+        return dict(shelf.some(path, numbers, of=tournament_id))
     except (OSError, Damaged) as error:
         log.error("records_unreadable", file=str(path), error=str(error))
         raise Gone(_where(known, "is there but cannot be read; the operator must look at it")) from error
@@ -147,7 +157,7 @@ def all_of(arena: Arena, tournament_id: str) -> Iterator[tuple[int, bytes]] | No
     """Every record of a tournament whose records were moved; None if they were not. Raises `Gone`."""
     with arena.read() as db:
         known = _file(db, tournament_id)
-    return None if known is None else shelf.each(_here(arena, known))
+    return None if known is None else shelf.each(_here(arena, known), of=tournament_id)
 
 
 def _here(arena: Arena, known: Any) -> Path:
@@ -164,18 +174,42 @@ def _where(known: Any, what: str) -> str:
     )
 
 
-def _file(db: Connection, tournament_id: str) -> Any:
-    return db.execute(select(record_file).where(record_file.c.tournament_id == tournament_id)).first()
+def _file(db: Connection, tournament_id: str, *, lock: bool = False) -> Any:
+    """Where its records are; None if they are in the database, or were brought back."""
+    this = (record_file.c.tournament_id == tournament_id, record_file.c.back_at.is_(None))
+    query = select(record_file).where(*this)
+    return db.execute(query.with_for_update() if lock else query).first()
 
 
-def _written(db: Connection, path: Path, row: Any) -> str:
-    """The file, proved to be what is in the database."""
+def _moved(db: Connection, tournament_id: str, *, lock: bool = False) -> Any:
+    known = _file(db, tournament_id, lock=lock)
+    if known is None:
+        raise NotFound(f"the records of {tournament_id} are in the database, as far as there are any")
+    return known
+
+
+def _filed(db: Connection, path: Path, row: Any) -> tuple[str, int]:
+    """The file's SHA-256 and number of records; it holds all of them, or `Conflict` is raised.
+
+    A file that is there is never written over: it may be the only one that still has the records.
+    """
+    stored = [Entry(number, len(packed), zlib.crc32(packed)) for number, packed in _stored(db, row.id)]
+    query = select(match.c.number).where(match.c.tournament_id == row.id, match.c.status == "done")
+    done = db.scalars(query.order_by(match.c.number)).all()
+    if path.exists():
+        return _taken(path, row, stored, done), len(done)
+    if not done or [each.number for each in stored] != done:
+        raise Conflict(f"{row.name} has {len(stored)} records of {len(done)} matches that were played")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    entries = [Entry(number, len(packed), zlib.crc32(packed)) for number, packed in _stored(db, row.id)]
     told = {"tournament": row.id, "name": row.name, "finished_at": row.finished_at.isoformat()}
-    sha256 = shelf.write(path, told, entries, (packed for _, packed in _stored(db, row.id)))
-    if shelf.checked(path) != sha256:
-        raise Damaged(f"{path} does not hold what was written to it")
+    return shelf.write(path, told, stored, (packed for _, packed in _stored(db, row.id))), len(done)
+
+
+def _taken(path: Path, row: Any, stored: Sequence[Entry], done: Sequence[int]) -> str:
+    """The SHA-256 of a file that is not registered, if it holds every match, and those known as they are."""
+    sha256, held = shelf.checked(path), shelf.entries(path, of=row.id)
+    if [each.number for each in held] != done or not set(stored) <= set(held):
+        raise Conflict(f"{path} is there already and holds other records of {row.name}; put it away first")
     return sha256
 
 
@@ -188,28 +222,31 @@ def _stored(db: Connection, tournament_id: str) -> Iterator[tuple[int, bytes]]:
         last = rows[-1].number
 
 
-def _register(arena: Arena, tournament_id: str, path: Path, sha256: str) -> None:
-    found = shelf.contents(path)
-    told = {"tournament_id": tournament_id, "file": path.name, "matches": len(found.entries)}
+def _register(arena: Arena, tournament_id: str, path: Path, made: tuple[str, int]) -> None:
+    sha256, matches = made
+    told = {"tournament_id": tournament_id, "file": path.name, "matches": matches, "sha256": sha256}
+    back = (record_file.c.tournament_id == tournament_id, record_file.c.back_at.is_not(None))
     with arena.work() as work:
-        row = {**told, "sha256": sha256, "moved_at": work.now, "cleared": False}
-        work.db.execute(insert(record_file).values(row))
+        work.db.execute(delete(record_file).where(*back))
+        work.db.execute(insert(record_file).values({**told, "moved_at": work.now, "cleared": False}))
 
 
 def _clear(arena: Arena, tournament_id: str, tell: Tell) -> None:
     """Take the records out of the database, a portion a transaction, so that nobody waits."""
     of_it = (match.c.tournament_id == tournament_id, match.c.record.is_not(None))
-    done, total = 0, 0
-    with arena.read() as db:
-        total = _file(db, tournament_id).matches
+    query, last, done = select(match.c.number).where(*of_it).order_by(match.c.number).limit(PORTION), -1, 0
     while True:
+        with arena.read() as db:
+            found = db.scalars(query.where(match.c.number > last)).all()
         with arena.work() as work:
-            some = work.db.scalars(select(match.c.number).where(*of_it).limit(PORTION)).all()
-            these = (match.c.tournament_id == tournament_id, match.c.number.in_(some))
-            work.db.execute(update(match).where(*these).values(record=None))
-            if not some:
+            known = _file(work.db, tournament_id, lock=True)
+            if known is None:
+                raise Conflict(f"the records of {tournament_id} were brought back meanwhile; they stay")
+            if not found:
                 this = record_file.c.tournament_id == tournament_id
                 work.db.execute(update(record_file).where(this).values(cleared=True))
                 return
-        done += len(some)
-        tell(done, total)
+            these = (*of_it, match.c.number.between(found[0], found[-1]))
+            work.db.execute(update(match).where(*these).values(record=None))
+        last, done = found[-1], done + len(found)
+        tell(done, known.matches)

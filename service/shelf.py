@@ -12,11 +12,11 @@ found without reading the others.
 import hashlib
 import json
 import os
+import secrets
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -28,6 +28,7 @@ ENTRY = struct.Struct(">IIIQ")
 DIGEST = 32
 LONGEST_HEAD = 1 << 16
 CHUNK = 1 << 20
+Place = tuple[int, int, int, int]  # number, length, CRC-32, start
 
 
 class Damaged(ServiceError):
@@ -35,36 +36,32 @@ class Damaged(ServiceError):
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """What a file says of itself: its head, and for each match number, length, CRC-32 and start."""
-
-    head: Mapping[str, Any]
-    entries: Sequence[tuple[int, int, int, int]]
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
-    """A record that is to be written."""
+    """A record in a file: its match's number, its bytes and their CRC-32."""
 
     number: int
     length: int
     crc: int
 
 
-def write(path: Path, told: Mapping[str, Any], entries: Sequence[Entry], records: Iterator[bytes]) -> str:
-    """Write a file whole or not at all, for its owner's eyes; its SHA-256. `entries` ascend by number."""
-    head = (
-        json.dumps({"format": FORMAT, "version": VERSION, **told, "matches": len(entries)}).encode() + b"\n"
-    )
-    digest, part = hashlib.sha256(), path.with_name(f"{path.name}.part")
+def write(path: Path, told: Mapping[str, Any], held: Sequence[Entry], records: Iterator[bytes]) -> str:
+    """Write a file whole or not at all, for its owner's eyes; its SHA-256. `held` ascends by number.
+
+    It gets its name after it was read back; raises `OSError`, or `Damaged`.
+    """
+    told = {"format": FORMAT, "version": VERSION, **told, "matches": len(held)}
+    head = json.dumps(told).encode() + b"\n"
+    digest, part = hashlib.sha256(), path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
         with open(part, "wb", opener=_private) as file:
-            for piece in _pieces(head, entries, records):
+            for piece in _pieces(head, held, records):
                 file.write(piece)
                 digest.update(piece)
             file.write(digest.digest())
             file.flush()
             os.fsync(file.fileno())
+        if checked(part) != digest.hexdigest():
+            raise Damaged(f"{path} would not hold what was written to it")
         part.replace(path)
         sync(path.parent)
     finally:
@@ -72,33 +69,33 @@ def write(path: Path, told: Mapping[str, Any], entries: Sequence[Entry], records
     return digest.hexdigest()
 
 
-def contents(path: Path) -> Contents:
-    """What is in it; raises `OSError`, or `Damaged`."""
-    with _opened(path) as file:
-        return _contents(file)
+def entries(path: Path, *, of: str) -> list[Entry]:
+    """What is in it of the tournament `of`, by number; raises `OSError`, or `Damaged`, as all that follow."""
+    with path.open("rb") as file:
+        return [Entry(*entry[:3]) for entry in _index(file, _matches(file, of))]
 
 
-def one(path: Path, number: int) -> bytes | None:
-    """A match's packed record, None if it is not in there; raises `OSError`, or `Damaged`."""
-    with _opened(path) as file:
-        found = _contents(file)
-        at = bisect_left(found.entries, (number,))
-        if at == len(found.entries) or found.entries[at][0] != number:
-            return None
-        return _record(file, found.entries[at])
+def some(path: Path, numbers: Iterable[int], *, of: str) -> Iterator[tuple[int, bytes]]:
+    """Number and packed record of those of these matches that are in it; reads little else."""
+    with path.open("rb") as file:
+        count, start = _matches(file, of), file.tell()
+        for number in numbers:
+            at = bisect_left(range(count), number, key=lambda at: _entry(file, start, at)[0])
+            if at < count and (entry := _entry(file, start, at))[0] == number:
+                yield number, _record(file, entry)
 
 
-def each(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Every match's number and packed record, in order; raises `OSError`, or `Damaged`."""
-    with _opened(path) as file:
-        for entry in _contents(file).entries:
+def each(path: Path, *, of: str) -> Iterator[tuple[int, bytes]]:
+    """Every match's number and packed record, in order."""
+    with path.open("rb") as file:
+        for entry in _index(file, _matches(file, of)):
             yield entry[0], _record(file, entry)
 
 
 def checked(path: Path) -> str:
     """Its SHA-256, after all of it was read; raises `OSError`, or `Damaged`."""
     left, digest = path.stat().st_size - DIGEST, hashlib.sha256()
-    with _opened(path) as file:
+    with path.open("rb") as file:
         while left > 0 and (piece := file.read(min(CHUNK, left))):
             digest.update(piece)
             left -= len(piece)
@@ -107,42 +104,51 @@ def checked(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _pieces(head: bytes, entries: Sequence[Entry], records: Iterator[bytes]) -> Iterator[bytes]:
+def _pieces(head: bytes, held: Sequence[Entry], records: Iterator[bytes]) -> Iterator[bytes]:
     yield head
-    start = len(head) + ENTRY.size * len(entries)
-    for entry in entries:
+    start = len(head) + ENTRY.size * len(held)
+    for entry in held:
         yield ENTRY.pack(entry.number, entry.length, entry.crc, start)
         start += entry.length
-    for entry, record in zip(entries, records, strict=True):
+    for entry, record in zip(held, records, strict=True):
         if (len(record), zlib.crc32(record)) != (entry.length, entry.crc):
             raise Damaged(f"the record of match {entry.number} changed while it was written")
         yield record
 
 
-def _contents(file: BinaryIO) -> Contents:
+def _matches(file: BinaryIO, of: str) -> int:
+    """How many are in it, after its first line was read."""
     try:
         head = json.loads(file.readline(LONGEST_HEAD))
         if (head["format"], head["version"]) != (FORMAT, VERSION):
             raise Damaged(f"{file.name} is of another format")
-        packed = file.read(ENTRY.size * int(head["matches"]))
-        return Contents(head, list(ENTRY.iter_unpack(packed)))
-    except (ValueError, KeyError, TypeError, struct.error) as error:
+        if head["tournament"] != of:
+            raise Damaged(f"{file.name} holds the records of {head['tournament']}, not those of {of}")
+        return int(head["matches"])
+    except (ValueError, KeyError, TypeError) as error:
         raise Damaged(f"{file.name} is no file of records: {error}") from error
 
 
-def _record(file: BinaryIO, entry: tuple[int, int, int, int]) -> bytes:
+def _index(file: BinaryIO, count: int) -> Iterator[Place]:
+    packed = file.read(ENTRY.size * count)
+    if len(packed) != ENTRY.size * count:
+        raise Damaged(f"{file.name} is cut short")
+    return ENTRY.iter_unpack(packed)
+
+
+def _entry(file: BinaryIO, start: int, at: int) -> Place:
+    """The entry at a place of the index."""
+    file.seek(start + ENTRY.size * at)
+    return next(_index(file, 1))
+
+
+def _record(file: BinaryIO, entry: Place) -> bytes:
     number, length, crc, start = entry
     file.seek(start)
     record = file.read(length)
     if len(record) != length or zlib.crc32(record) != crc:
         raise Damaged(f"{file.name} is damaged: the record of match {number} is not as it was written")
     return record
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    with open(path, "rb") as file:
-        yield file
 
 
 def _private(path: str, flags: int) -> int:

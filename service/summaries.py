@@ -22,12 +22,12 @@ def of_tournament(db: Connection, tournament_id: str) -> Mapping[str, Any] | Non
     return db.scalar(select(summary.c.body).where(*this))
 
 
-def missing(db: Connection) -> str | None:
-    """One that is over and not kept yet, the latest first."""
+def missing(db: Connection) -> list[str]:
+    """Those that are over and not kept yet, the latest first."""
     known = and_(summary.c.tournament_id == tournament.c.id, summary.c.version == VERSION)
     query = select(tournament.c.id).outerjoin(summary, known)
     over = query.where(tournament.c.status.in_(OVER), summary.c.tournament_id.is_(None))
-    return db.scalar(over.order_by(tournament.c.finished_at.desc(), tournament.c.id).limit(1))
+    return list(db.scalars(over.order_by(tournament.c.finished_at.desc(), tournament.c.id)))
 
 
 def keep(work: Work, tournament_id: str, body: Mapping[str, Any]) -> None:

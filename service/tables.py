@@ -241,6 +241,7 @@ record_file = Table(  # where the records of a tournament are, if not here; see 
     Column("sha256", String(64), nullable=False),
     _moment("moved_at"),
     Column("cleared", Boolean, nullable=False),  # whether all have left the database
+    _moment("back_at", known=False),  # brought back: only who names it moves it again
 )
 
 summary = Table(  # what follows from one that is over; see service.summaries

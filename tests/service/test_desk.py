@@ -2,10 +2,13 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
+import pytest
 from sqlalchemy import select, update
 
-from service import desk, folds, inquiry, reap, refit, summaries, tournaments
+from service import desk, folds, inquiry, reap, refit, retention, summaries, tournaments
 from service.accounts import Account
 from service.leases import Assignment
 from service.tables import bot, pool
@@ -54,17 +57,48 @@ def test_a_pass_sums_up_what_is_over_and_nothing_else(
     made = cup(arena, author, ready_bots(2))
     reap.reap(arena)
     with arena.read() as db:
-        assert summaries.missing(db) is None
+        assert summaries.missing(db) == []
     play_all(arena)
     with arena.read() as db:
-        assert summaries.missing(db) == made
+        assert summaries.missing(db) == [made]
     reap.reap(arena)
     with arena.read() as db:
         assert summaries.of_tournament(db, made) is not None
     with arena.work() as work:  # worked out by an older release
         work.db.execute(update(summaries.summary).values(version=summaries.VERSION - 1))
     with arena.read() as db:
-        assert (summaries.of_tournament(db, made), summaries.missing(db)) == (None, made)
+        assert (summaries.of_tournament(db, made), summaries.missing(db)) == (None, [made])
+
+
+def test_one_that_fails_blocks_no_other(
+    arena: Arena,
+    author: Account,
+    ready_bots: Callable[[int], list[str]],
+    play_all: Callable[[Arena], int],
+    clock: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bots, add_up, tried = ready_bots(2), folds.added_up, []
+    bad, good = cup(arena, author, bots), cup(arena, author, bots)
+    play_all(arena)
+
+    def fail(arena: Arena, tournament_id: str) -> Any:
+        tried.append(tournament_id)
+        if tournament_id == bad:
+            raise ArithmeticError
+        return add_up(arena, tournament_id)
+
+    monkeypatch.setattr(folds, "added_up", fail)
+    assert desk.sum_up(arena) == [good] and desk.sum_up(arena) == []
+    assert sorted(tried) == sorted([bad, good]), "it is put off"
+    clock.turn(desk.PUT_OFF.total_seconds())
+    monkeypatch.undo()
+    assert desk.sum_up(arena) == [bad]
+    keeping = replace(arena, settings=replace(arena.settings, records_days=1))
+    clock.turn(2 * 86_400)
+    first, second = retention.due(keeping)
+    (arena.settings.records / f"{first}.records").mkdir(parents=True)
+    assert [desk.move_next(keeping) for _ in range(3)] == [[], [second], []]
 
 
 def test_the_watch_goes_on_while_something_takes_long(arena: Arena) -> None:

@@ -1,9 +1,11 @@
 """Old records move into files: results stay, records are still to be had, and nothing is lost on the way."""
 
 import json
+import tracemalloc
 import zlib
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,12 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select, update
 
 from service import (
     admin,
     archive,
+    desk,
     folds,
     inquiry,
     matches,
@@ -30,7 +33,7 @@ from service import (
 from service.accounts import Account
 from service.errors import Conflict, Gone, NotFound
 from service.shelf import Damaged, Entry
-from service.tables import match
+from service.tables import match, record_file, summary, tournament
 from service.work import Arena
 
 SMALL = {"preset": "fundex", "hand_sizes": [1]}
@@ -71,8 +74,10 @@ def test_a_record_in_a_file_is_the_record_it_was(arena: Arena, cup: str) -> None
     assert retention.move(arena, cup) == path, "again: no harm"
     assert retention.bring_back(arena, cup) == 24 == in_database(arena)
     assert [matches.record(arena, each) for each in ids] == before[0]
+    assert retention.due(arena, 0) == retention.shelved(arena) == [], "it is to stay"
     with pytest.raises(NotFound):
         retention.bring_back(arena, cup)
+    assert retention.move(arena, cup) == path and in_database(arena) == 0, "but for who names it"
 
 
 def test_without_its_file_a_record_is_gone_and_it_is_said_where_to(arena: Arena, cup: str) -> None:
@@ -124,6 +129,73 @@ def test_what_was_interrupted_goes_on(arena: Arena, cup: str, monkeypatch: pytes
     assert in_database(arena) == 0 and retention.due(arena, 0) == []
 
 
+def test_what_is_brought_back_during_a_move_is_not_lost(
+    arena: Arena, cup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "PORTION", 10)
+    with pytest.raises(Conflict, match="brought back meanwhile"):
+        retention.move(arena, cup, lambda done, of: retention.bring_back(arena, cup) and None)
+    assert in_database(arena) == 24
+
+
+def test_a_file_is_never_written_over(arena: Arena, cup: str) -> None:
+    path = retention.move(arena, cup)
+    packed = path.read_bytes()
+    with arena.work() as work:  # as a schema that went down and up again has it
+        work.db.execute(delete(record_file))
+    assert retention.move(arena, cup).read_bytes() == packed
+    assert [each.matches for each in retention.shelved(arena)] == [24]
+    assert retention.bring_back(arena, cup) == 24
+    held = [entry for entry in shelf.entries(path, of=cup) if entry.number != 3]
+    left = [packed for number, packed in shelf.each(path, of=cup) if number != 3]
+    shelf.write(path, {"tournament": cup}, held, iter(left))
+    packed = path.read_bytes()
+    with pytest.raises(Conflict, match="put it away first"):
+        retention.move(arena, cup)
+    assert path.read_bytes() == packed and in_database(arena) == 24
+    path.unlink()
+    with arena.work() as work:
+        work.db.execute(update(match).where(match.c.number == 3).values(record=None))
+    with pytest.raises(Conflict, match="23 records of 24 matches"):
+        retention.move(arena, cup)
+    assert not path.exists() and in_database(arena) == 23
+
+
+def test_another_tournaments_file_is_never_taken_for_its_own(arena: Arena, cup: str) -> None:
+    path = retention.move(arena, cup)
+    held, records = shelf.entries(path, of=cup), list(shelf.each(path, of=cup))
+    shelf.write(path, {"tournament": "t_other"}, held, (packed for _, packed in records))
+    with pytest.raises(Gone, match="cannot be read"):
+        matches.record(arena, f"{cup}-3")
+    assert "records of t_other" in rerate.rerate(arena).wrong[0]
+    with pytest.raises(Damaged, match="another file"):
+        retention.bring_back(arena, cup)
+    shelf.write(path, {"tournament": cup}, held[1:], (packed for _, packed in records[1:]))
+    assert [f"{cup}-0:" in each for each in rerate.rerate(arena).wrong] == [True], "one is missing, no more"
+
+
+def test_what_is_away_keeps_a_tournament_from_being_summed_up(arena: Arena, cup: str, clock: Any) -> None:
+    path = retention.move(arena, cup)
+    with arena.work() as work:
+        work.db.execute(delete(summary))
+    path.rename(path.with_suffix(".elsewhere"))
+    assert desk.sum_up(arena) == [] and inquiry.fairness_of(arena, cup).matches == 24
+    path.with_suffix(".elsewhere").rename(path)
+    assert desk.sum_up(arena) == [], "put off"
+    clock.turn(desk.PUT_OFF.total_seconds())
+    assert desk.sum_up(arena) == [cup]
+
+
+def test_one_record_is_found_without_the_others(tmp_path: Path) -> None:
+    path, held = tmp_path / "many.records", [Entry(number, 0, 0) for number in range(50_000)]
+    shelf.write(path, {"tournament": "t"}, held, (b"" for _ in held))
+    tracemalloc.start()
+    assert list(shelf.some(path, [31_313], of="t")) == [(31_313, b"")]
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 200_000 < path.stat().st_size, "bytes"
+
+
 def test_the_desk_moves_what_is_old_enough_if_it_is_told_to(arena: Arena, cup: str, clock: Any) -> None:
     clock.turn(8 * DAY)
     reap.reap(arena)
@@ -145,6 +217,11 @@ def test_only_what_is_over_is_moved(
         retention.move(arena, made)
     with pytest.raises(NotFound):
         retention.move(arena, "t_nobody")
+    tournaments.cancel(arena, author, made)
+    reap.reap(arena)
+    assert retention.due(arena, -1) == [], "nothing was played"
+    with pytest.raises(Conflict, match="0 records of 0"):
+        retention.move(arena, made)
 
 
 def test_an_operators_commands(arena: Arena, cup: str, tmp_path: Path) -> None:
@@ -155,6 +232,13 @@ def test_an_operators_commands(arena: Arena, cup: str, tmp_path: Path) -> None:
         return done.output
 
     assert "All records are in the database" in run("records", "list")
+    with arena.work() as work:
+        kept = work.db.execute(select(summary)).one()
+        work.db.execute(delete(summary))
+        work.db.execute(update(tournament).values(finished_at=datetime(2020, 1, 1, tzinfo=UTC)))
+    assert "not summed them up yet: 1" in run("records", "move", "--days", "0")
+    with arena.work() as work:
+        work.db.execute(summary.insert().values(kept._asdict()))
     run("records", "move", status=2)
     assert f"{cup}.records" in run("records", "move", cup)
     (told,) = json.loads(run("records", "list", "--check", "--json"))
@@ -176,9 +260,11 @@ def test_what_was_written_is_read(
     entries = [Entry(number, len(packed), zlib.crc32(packed)) for number, packed in listed]
     sha256 = shelf.write(path, {"tournament": "t"}, entries, (packed for _, packed in listed))
     assert shelf.checked(path) == sha256
-    assert list(shelf.each(path)) == listed
-    assert shelf.one(path, other) == told.get(other)
-    assert all(shelf.one(path, number) == packed for number, packed in listed)
+    assert list(shelf.each(path, of="t")) == listed
+    wanted = sorted({other, *told})
+    assert list(shelf.some(path, wanted, of="t")) == listed
+    with pytest.raises(Damaged, match="not those of u"):
+        list(shelf.each(path, of="u"))
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
