@@ -2,8 +2,9 @@
 
 Many workers finish matches of one tournament at once, and none shall wait for another: each adds to one of
 `SLOTS` rows, by the match's number, as the last thing before its commit and in one order, so that nobody
-holds such a row and waits for anything else. When a tournament is over its rows become one. `recounted` makes
-the same numbers from the matches themselves.
+holds such a row and waits for anything else. They are for showing: the matches themselves decide what is to
+be done. When a tournament is over one row is made of those anew (`recounted`), so whatever was missed
+meanwhile is put right.
 """
 
 from collections import Counter
@@ -73,14 +74,13 @@ class Steps:
         for kind, slot in sorted(self.faults):
             _add(db, fault_count, {"kind": kind, "slot": slot}, {"n": self.faults[kind, slot]})
         for tournament_id in sorted(self.closed):
-            put(db, tournament_id, of_tournaments(db, [tournament_id])[tournament_id])
+            put(db, tournament_id, recounted(db, tournament_id))  # older programs may not have added theirs
 
 
 def of_tournaments(db: Connection, tournament_ids: Collection[str]) -> dict[str, Done]:
     """How far these are."""
-    query = (select(rows.c.tournament_id, *_sums()).where(rows.c.tournament_id.in_(tournament_ids))).group_by(
-        rows.c.tournament_id
-    )
+    these = rows.c.tournament_id.in_(tournament_ids)
+    query = select(rows.c.tournament_id, *_sums()).where(these).group_by(rows.c.tournament_id)
     found = {row.tournament_id: _done(row) for row in db.execute(query)}
     return {each: found.get(each, Done()) for each in tournament_ids}
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from service import entries, health, leases, progress, rerate, tournaments
 from service.accounts import Account
@@ -102,6 +102,22 @@ def test_a_tournament_that_is_over_has_one_row(
     with arena.read() as db:
         rows = db.execute(select(progress.rows)).all()
     assert [(row.tournament_id, row.slot, row.done) for row in rows] == [(cup, 0, 18)]
+
+
+def test_what_an_older_program_did_not_add_is_made_up_for_at_the_end(
+    arena: Arena, author: Account, ready_bots: Callable[[int], list[str]], finish: Finish
+) -> None:
+    told = {"name": "Cup", "entrants": ready_bots(2), "players": 2, "rules": SMALL, "deals": 2}
+    cup = tournaments.create(arena, author, told).id
+    held = leases.claim(arena, "w")
+    while held is not None:
+        with arena.work() as work:  # as if whoever gave in the one before did not know of these rows
+            work.db.execute(delete(progress.rows))
+        _, held = finish(arena, held, more=True)
+    over = tournaments.tournament(arena, cup)
+    assert (over.status, over.progress.played, over.progress.total) == ("finished", 4, 4)
+    with arena.read() as db:
+        assert progress.of_tournaments(db, [cup])[cup] == progress.recounted(db, cup)
 
 
 def test_a_count_that_is_wrong_is_found(
