@@ -115,7 +115,8 @@ def end(work: Work, tournament_id: str, status: str, reason: str | None = None) 
 def void(work: Work, tournament_id: str, *only: Any) -> None:
     """Matches that are not done never will be."""
     left = and_(match.c.tournament_id == tournament_id, match.c.status.in_(OPEN), *only)
-    locked_ones = select(match.c.status).where(left).with_for_update().subquery()
+    in_order = select(match.c.status).where(left).order_by(match.c.number)  # as all who lock several
+    locked_ones = in_order.with_for_update().subquery()
     counted = select(locked_ones.c.status, func.count()).group_by(locked_ones.c.status)
     gone = {status: n for status, n in work.db.execute(counted)}
     work.db.execute(update(match).where(left).values(status="void", lease_token=None, lease_until=None))

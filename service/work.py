@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from service.errors import Unavailable
 from service.jobs import CeleryQueue, Job, Queue
@@ -20,6 +21,8 @@ from service.settings import Settings
 log = structlog.get_logger(__name__)
 PATIENT, HASTY = 30.0, 1.5  # seconds to wait for the database: a worker has time, who asks over HTTP has not
 FULL = ("disk is full", "No space left")
+BUSY = ("40001", "40P01", "55P03")  # PostgreSQL: not serializable, a deadlock, a lock waited for too long
+LOCKED = "database is locked"  # the same from SQLite
 
 
 @dataclass(slots=True)
@@ -68,7 +71,7 @@ class Arena:
 
     @contextmanager
     def work(self) -> Iterator[Work]:
-        """A write: all or nothing, then its jobs. Raises `Unavailable` when the database is away."""
+        """A write: all or nothing, then its jobs. Raises `Unavailable` when the database is away, or busy."""
         with _translated(), self.database.execution_options(write=True).begin() as connection:
             work = Work(connection, self.clock())
             yield work
@@ -146,8 +149,11 @@ def _begin(connection: Connection) -> None:
 def _translated() -> Iterator[None]:
     try:
         yield
-    except (OperationalError, TimeoutError) as error:
+    except (OperationalError, NoConnection, TimeoutError) as error:
         said = str(error).splitlines()[0]
+        if _is_busy(error):
+            log.warning("database_busy", error=said)
+            raise Unavailable("the database is busy; try again") from error
         log.error("database_away", error=said)
         if any(sign in said for sign in FULL):
             raise Unavailable("the disk under the database is full; the operator must make room") from error
@@ -156,3 +162,9 @@ def _translated() -> Iterator[None]:
         if not error.connection_invalidated:
             raise
         raise Unavailable("the database went away; try again") from error
+
+
+def _is_busy(error: Exception) -> bool:
+    """It is there, but others were in the way; nothing was written, so whoever asked may do it again."""
+    cause = getattr(error, "orig", None)
+    return isinstance(error, NoConnection) or getattr(cause, "sqlstate", None) in BUSY or LOCKED in str(cause)

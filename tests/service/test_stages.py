@@ -3,10 +3,11 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 
 from service import leases, matches, reap, stages, tables, tournaments
 from service.accounts import Account
@@ -154,6 +155,33 @@ def test_cancelling_while_results_come_in_never_deadlocks(
             each.join()
         assert trouble == []
         assert {each.status for each in matches.matches(arena, made.id, limit=200).items} <= {"done", "void"}
+
+
+def test_matches_become_void_in_the_order_in_which_others_lock_them(
+    arena: Arena, author: Account, ready_bots: Ready
+) -> None:
+    if arena.database.dialect.name == "sqlite":
+        pytest.skip("a writer is alone there")
+    made = tournaments.create(arena, author, spec(ready_bots(4), deals=1))
+    number, waiting = tables.match.c.number, text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+    with arena.work() as work:  # the first lies behind the others in the file from now on
+        work.db.execute(update(tables.match).where(number == 0).values(trouble="moved"))
+
+    def void() -> None:
+        with arena.work() as work:
+            for way in ("indexscan", "bitmapscan"):  # in which the index's order might hide its lack
+                work.db.execute(text(f"SET LOCAL enable_{way} = off"))
+            stages.void(work, made.id)
+
+    with ThreadPoolExecutor(1) as other, arena.work() as work:
+        work.db.execute(select(number).where(number == 1).with_for_update())
+        done = other.submit(void)
+        until = time.monotonic() + 5
+        while not work.db.scalar(waiting) and time.monotonic() < until:
+            time.sleep(0.01)
+        free = select(number).where(number != 1).order_by(number).with_for_update(skip_locked=True)
+        assert work.db.scalars(free).all() == [2, 3]
+    done.result()
 
 
 def test_who_gives_in_the_last_of_a_deal_waits_for_nobody_who_changes_the_tournament(
