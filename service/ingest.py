@@ -16,14 +16,14 @@ from service.sheet import Sheet
 from service.tables import match
 from service.work import Arena, Work
 
-MOST = 100  # results in one transaction: its locks are held for some tens of milliseconds
+AT_ONCE = 100  # results in one transaction: its locks are held for some tens of milliseconds
 
 
 def give_in_all(arena: Arena, sheets: Sequence[Sheet], *, worker: str) -> list[bool]:
     """Write results once, as `leases.give_in` does one by one; for each whether it was taken."""
     told: list[bool] = []
-    for first in range(0, len(sheets), MOST):
-        told += _some(arena, sheets[first : first + MOST], worker)
+    for first in range(0, len(sheets), AT_ONCE):
+        told += _some(arena, sheets[first : first + AT_ONCE], worker)
     return told
 
 

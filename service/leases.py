@@ -174,7 +174,8 @@ def inherit(arena: Arena, place: str, heir: str) -> int:
         of_it = and_(LEASED, of_place, match.c.lease_worker != heir)
         columns = (match.c.tournament_id, match.c.number, match.c.lease_token, match.c.lease_worker)
         found = work.db.execute(select(*columns).where(of_it)).all()
-        for row in found:
+        # In the order of all who lock several; asked for it, SQLite would read all matches.
+        for row in sorted(found, key=lambda row: (row.tournament_id, row.number)):
             _take_back(work, row, f"{row.lease_worker} died", ALONE)
     return len(found)
 
@@ -217,6 +218,8 @@ def gone_on(arena: Arena, tournament_id: str) -> None:
         stages.advance(arena, tournament_id)
     except Unavailable:
         log.warning("stage_left_to_reap", tournament=tournament_id)
+    except Exception:  # ours, and none of whoever gave in a result: it is written
+        log.exception("stage_not_planned", tournament=tournament_id)
 
 
 def _lease(arena: Arena) -> timedelta:

@@ -16,13 +16,13 @@ from typing import TypeVar
 import structlog
 
 from service.errors import Unavailable
+from service.ingest import AT_ONCE
 from service.sheet import Sheet
 from service.shelf import sync
 
 log = structlog.get_logger(__name__)
 MOST_SHEETS = 1_000
 MOST_BYTES = 64 << 20
-AT_ONCE = 100
 T = TypeVar("T", Sheet, Sequence[Sheet])
 
 
@@ -61,8 +61,8 @@ class Spool:
         for first in range(0, len(waiting), AT_ONCE):
             with ExitStack() as locks:
                 held = list(_readable(waiting[first : first + AT_ONCE], locks))
-                together = give_all is not None and len(held) > 1
-                if together and _given(give_all, [sheet for _, sheet in held]):
+                several = [sheet for _, sheet in held]
+                if give_all is not None and len(held) > 1 and _given(give_all, several):
                     done = held
                 else:
                     done = [(path, sheet) for path, sheet in held if _given(give, sheet)]
@@ -122,10 +122,9 @@ def _readable(paths: Sequence[Path], locks: ExitStack) -> Iterator[tuple[Path, S
             path.unlink(missing_ok=True)
 
 
-def _given(give: Callable[[T], object] | None, told: T) -> bool:
+def _given(give: Callable[[T], object], told: T) -> bool:
     try:
-        if give is not None:
-            give(told)
+        give(told)
     except Unavailable:
         raise
     except Exception:

@@ -3,17 +3,20 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from service import counts, ingest, leases, progress, rerate, tables, tournaments
+from service import counts, incidents, ingest, leases, progress, rerate, stages, tables, tournaments
 from service.accounts import Account
+from service.errors import Unavailable
 from service.leases import Assignment
 from service.sheet import Sheet
 from service.work import Arena
+from workers.spool import Spool
 
 SMALL = {"preset": "fundex", "hand_sizes": [1]}
 Make = Callable[[Assignment], Sheet]
@@ -92,3 +95,27 @@ def test_all_or_nothing_of_a_batch_is_written(arena: Arena, cup: str, make: Make
         ingest.give_in_all(arena, [*sheets[:3], broken], worker="w")
     assert rows(arena) == []
     assert ingest.give_in_all(arena, sheets, worker="w") == [True] * 4
+
+
+def test_what_is_written_is_taken_whatever_fails_afterwards(
+    arena: Arena, cup: str, make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = Spool(tmp_path / "spool")
+    for sheet in [make(held) for held in claimed(arena, 24)]:
+        with pytest.raises(Unavailable), spool.kept(sheet):
+            raise Unavailable
+
+    def broken(*_: object) -> None:
+        raise LookupError("no plan")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(stages, "advance", broken)
+        given = spool.deliver(
+            lambda each: leases.give_in(arena, each, worker="w"),
+            lambda several: ingest.give_in_all(arena, several, worker="w"),
+        )
+    assert (given, spool.waiting(), len(rows(arena))) == (24, [], 48)
+    with arena.read() as db:
+        assert incidents.counts(db)[incidents.LATE] == 0
+    assert stages.advance_due(arena) == 1
+    assert tournaments.tournament(arena, cup).status == "finished"
