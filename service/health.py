@@ -146,7 +146,7 @@ def _labelled(name: str, label: str, numbers: Mapping[str, float]) -> dict[str, 
 def metrics(arena: Arena) -> dict[str, float]:
     """Gauges by name, with labels in braces where a name has several."""
     gauges: dict[str, float] = {}
-    with arena.read() as db:
+    with arena.read(steady=True) as db:  # or what changes between two queries counts twice, or never
         so_far = progress.in_all(db)
         leased = db.scalar(select(func.count()).where(LEASED)) or 0
         gauges |= _labelled("rage_matches", "status", _matches(db, so_far, leased))

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
-from sqlalchemy import text, update
+from sqlalchemy import Connection, text, update
 
-from service import health, leases, presence, reap, tables, tournaments
+from service import health, leases, presence, progress, reap, tables, tournaments
 from service.jobs import CHECK, PLAY, InlineQueue, Job
 from service.settings import Settings
 from service.work import Arena
@@ -91,6 +92,24 @@ def test_metrics_tell_a_sick_worker_from_the_others(
     assert told['rage_matches_lately{worker="pod-7f-x2"}'] == 1
     assert told['rage_faults_lately{worker="pod-7f-x2"}'] == 3
     assert (told["rage_workers"], told["rage_workers_unfit"]) == (1, 1)
+
+
+def test_metrics_are_of_one_moment_whatever_is_played_meanwhile(
+    arena: Arena, author: Any, ready_bots: Any, finish: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = {"name": "Cup", "players": 2, "deals": 2, "entrants": ready_bots(3)}
+    total = tournaments.create(arena, author, spec).progress.total
+    held, real = leases.claim(arena, "w"), progress.in_all
+
+    def slowly(db: Connection) -> progress.Done:
+        so_far = real(db)
+        finish(arena, held)
+        return so_far
+
+    monkeypatch.setattr(progress, "in_all", slowly)
+    told = health.metrics(arena)
+    matches = {name: n for name, n in told.items() if name.startswith("rage_matches{")}
+    assert matches == {'rage_matches{status="leased"}': 1, 'rage_matches{status="planned"}': total - 1}
 
 
 def test_metrics_tell_since_when_nobody_has_watched(arena: Arena, clock: Any) -> None:
