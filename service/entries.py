@@ -50,7 +50,7 @@ def enter(arena: Arena, caller: Account, tournament_id: str, told: str) -> None:
     larger = _larger(arena, caller, tournament_id)
     with arena.work() as work:
         accounts.lock(work, caller)
-        row = _seen(work, caller, tournament_id)
+        row = _seen(work.db, caller, tournament_id)
         entry = _entry(told)
         here = _rows(work.db, tournament_id)
         if any((each.bot_id, each.version_id) == (entry.bot_id, entry.version_id) for each in here):
@@ -68,20 +68,14 @@ def enter(arena: Arena, caller: Account, tournament_id: str, told: str) -> None:
 
 def withdraw(arena: Arena, caller: Account, tournament_id: str, bot_id: str) -> None:
     """Take a bot out: its author, or before the start its organiser as well. Again: no harm."""
-    known = _open_with(arena, tournament_id, bot_id)
+    with arena.read(steady=True) as db:
+        _may_withdraw(db, caller, _seen(db, caller, tournament_id, lock=False), bot_id)
+        known = _open_with(db, tournament_id, bot_id)
     with arena.work() as work:
-        row, here = _seen(work, caller, tournament_id), _rows(work.db, tournament_id)
-        mine = _mine(work, here, bot_id)
-        owner = work.db.scalar(select(bot.c.owner_id).where(bot.c.id == bot_id)) or ""
-        organises = caller.may_organise(row.owner_id)
-        if not (organises and row.status in WAITING):
-            _speaks_for_bots(caller)
-        if not caller.may_change(owner) and not (organises and row.status in WAITING):
-            reason = "only its author withdraws a bot; the organiser may disqualify it"
-            raise Forbidden(reason if organises else "this is another account's bot")
-        if row.status in OVER:
-            raise Conflict(f"{row.name} is {row.status}; nobody leaves it any more")
+        row = _seen(work.db, caller, tournament_id)
+        mine = _may_withdraw(work.db, caller, row, bot_id)
         if row.status in WAITING:
+            here = _rows(work.db, tournament_id)
             _take_out(work, here, [each for each in mine if each.status == "in"])
         else:
             _leave(work, tournament_id, mine, "withdrawn", None, known)
@@ -91,16 +85,40 @@ def withdraw(arena: Arena, caller: Account, tournament_id: str, bot_id: str) -> 
 def disqualify(arena: Arena, caller: Account, tournament_id: str, bot_id: str, reason: str) -> None:
     """Take a bot out for a reason that everybody is told; the organiser's. Again: the first reason stays."""
     told = names.line("reason", reason, 200)
-    known = _open_with(arena, tournament_id, bot_id)
+    with arena.read(steady=True) as db:
+        _may_disqualify(db, caller, _seen(db, caller, tournament_id, lock=False), bot_id)
+        known = _open_with(db, tournament_id, bot_id)
     with arena.work() as work:
-        row = _seen(work, caller, tournament_id)
-        if not caller.may_change(row.owner_id):
-            raise Forbidden(f"{row.name} is another account's tournament")
-        if row.status in OVER:
-            raise Conflict(f"{row.name} is {row.status}; nobody leaves it any more")
-        mine = _mine(work, _rows(work.db, tournament_id), bot_id)
+        mine = _may_disqualify(work.db, caller, _seen(work.db, caller, tournament_id), bot_id)
         _leave(work, tournament_id, mine, "disqualified", told, known)
     _go_on(arena, tournament_id, bot_id, "disqualified")
+
+
+def _may_withdraw(db: Connection, caller: Account, row: "Row[Any]", bot_id: str) -> "list[Row[Any]]":
+    """The bot's places in a tournament that the caller may take it out of."""
+    mine = _mine(db, row.id, bot_id)
+    owner = db.scalar(select(bot.c.owner_id).where(bot.c.id == bot_id)) or ""
+    organises = caller.may_organise(row.owner_id)
+    if not (organises and row.status in WAITING):
+        _speaks_for_bots(caller)
+    if not caller.may_change(owner) and not (organises and row.status in WAITING):
+        reason = "only its author withdraws a bot; the organiser may disqualify it"
+        raise Forbidden(reason if organises else "this is another account's bot")
+    _still_on(row)
+    return mine
+
+
+def _may_disqualify(db: Connection, caller: Account, row: "Row[Any]", bot_id: str) -> "list[Row[Any]]":
+    """The same for the organiser."""
+    if not caller.may_change(row.owner_id):
+        raise Forbidden(f"{row.name} is another account's tournament")
+    _still_on(row)
+    return _mine(db, row.id, bot_id)
+
+
+def _still_on(row: "Row[Any]") -> None:
+    if row.status in OVER:
+        raise Conflict(f"{row.name} is {row.status}; nobody leaves it any more")
 
 
 def _entry(told: str) -> Entry:
@@ -144,9 +162,11 @@ def _refusal(
     return None
 
 
-def _seen(work: Work, caller: Account, tournament_id: str) -> "Row[Any]":
-    """The tournament's row, locked; drafts are nobody else's, and comparisons are no tournaments."""
-    row = work.db.execute(stages.locked(tournament_id)).first()
+def _seen(db: Connection, caller: Account, tournament_id: str, *, lock: bool = True) -> "Row[Any]":
+    """The tournament's row; drafts are nobody else's, and comparisons are no tournaments."""
+    row = db.execute(
+        stages.locked(tournament_id) if lock else select(rows).where(rows.c.id == tournament_id)
+    ).first()
     if (
         row is None
         or row.format not in FORMATS
@@ -161,10 +181,10 @@ def _rows(db: Connection, tournament_id: str) -> "Sequence[Row[Any]]":
     return db.execute(select(entrant).where(of_it, ~entrant.c.filler).order_by(entrant.c.number)).all()
 
 
-def _mine(work: Work, here: "Sequence[Row[Any]]", bot_id: str) -> "list[Row[Any]]":
-    found = [each for each in here if each.bot_id == bot_id]
+def _mine(db: Connection, tournament_id: str, bot_id: str) -> "list[Row[Any]]":
+    found = [each for each in _rows(db, tournament_id) if each.bot_id == bot_id]
     if not found:
-        name = work.db.scalar(select(bot.c.name).where(bot.c.id == bot_id))
+        name = db.scalar(select(bot.c.name).where(bot.c.id == bot_id))
         raise NotFound(f"{name} is not entered" if name else f"no bot {bot_id}")
     return found
 
@@ -245,13 +265,16 @@ class _Open:
     groups: frozenset[int]
 
 
-def _open_with(arena: Arena, tournament_id: str, bot_id: str) -> _Open:
+def _open_with(db: Connection, tournament_id: str, bot_id: str) -> _Open:
     """Looked up while nothing is locked: who sits in a match never changes, and there may be very many."""
-    with arena.read(steady=True) as db:
-        until = db.scalar(select(rows.c.written).where(rows.c.id == tournament_id)) or 0
-        entered = (entrant.c.tournament_id == tournament_id, entrant.c.bot_id == bot_id)
-        numbers = frozenset(db.scalars(select(entrant.c.number).where(*entered)))
-        return _Open(numbers, until, _groups(db, tournament_id, numbers, match.c.number < until))
+    until = db.scalar(select(rows.c.written).where(rows.c.id == tournament_id)) or 0
+    numbers = _staying(_mine(db, tournament_id, bot_id))
+    groups = _groups(db, tournament_id, numbers, match.c.number < until) if numbers else frozenset()
+    return _Open(numbers, until, groups)
+
+
+def _staying(mine: "Sequence[Row[Any]]") -> frozenset[int]:
+    return frozenset(each.number for each in mine if each.status == "in")
 
 
 def _groups(db: Connection, tournament_id: str, numbers: Collection[int], *only: Any) -> frozenset[int]:
@@ -269,7 +292,7 @@ def _leave(
     known: _Open,
 ) -> None:
     """Mark it, and make void what it would still have to play: as known, and what was written since."""
-    numbers = {each.number for each in mine if each.status == "in"}
+    numbers = _staying(mine)
     if not numbers:
         return
     key = (entrant.c.tournament_id == tournament_id, entrant.c.number.in_(numbers))
@@ -279,7 +302,7 @@ def _leave(
         groups = sorted(
             known.groups | _groups(work.db, tournament_id, numbers, match.c.number >= known.until)
         )
-    else:  # it was entered twice and one has left before, or the entrants changed just now
+    else:  # the entrants changed just now
         groups = sorted(_groups(work.db, tournament_id, numbers))
     for first in range(0, len(groups), CHUNK):
         stages.void(work, tournament_id, match.c.deal_group.in_(groups[first : first + CHUNK]))

@@ -1,12 +1,13 @@
 """Who may enter, leave and change what: before the start, while it is played, and who gets points from it."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import event, update
 
 from engine.rules import RuleSet
 from service import (
@@ -168,6 +169,31 @@ def test_a_disqualification_tells_its_reason_and_stays(
     assert (out.bot_id, out.status, out.reason) == (mine, "disqualified", "copied code")
     with pytest.raises(Conflict, match="finished"):
         entries.disqualify(arena, author, made.id, mine, "again")
+
+
+def test_who_may_not_take_a_bot_out_makes_nobody_read_its_matches(
+    arena: Arena, author: Account, ready_bots: Ready, bob: Account, play_all: PlayAll
+) -> None:
+    bots = ready_bots(4)
+    made = tournaments.create(arena, author, spec(bots))
+    asked: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        asked.append(statement)
+
+    def matches_read_for(caller: Account) -> list[str]:
+        asked.clear()
+        with pytest.raises((Forbidden, Conflict)):
+            entries.withdraw(arena, caller, made.id, bots[0])
+        with pytest.raises((Forbidden, Conflict)):
+            entries.disqualify(arena, caller, made.id, bots[0], "spite")
+        assert asked
+        return [each for each in asked if re.search(r'FROM "?match\b', each)]
+
+    event.listen(arena.database, "before_cursor_execute", note)
+    assert matches_read_for(bob) == []
+    play_all(arena)
+    assert matches_read_for(author) == []
 
 
 def test_what_is_disqualified_before_the_start_cannot_enter_again(
