@@ -30,11 +30,7 @@ IN_DEAL = (  # matches of the same deal as this one that are not done; built onc
         match.c.deal_group == bindparam("group"),
     )
 )
-LOCK_DEAL = text(
-    "SELECT pg_advisory_xact_lock(hashtextextended(tournament_id || '/' || deal_group, 0))"
-    " FROM match WHERE tournament_id = :this AND number = :number"
-)
-LOCK_GROUP = text("SELECT pg_advisory_xact_lock(hashtextextended(:deal, 0))")
+LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:deal, 0))")
 GROUP = select(match.c.deal_group).where(
     match.c.tournament_id == bindparam("this"), match.c.number == bindparam("key")
 )
@@ -59,28 +55,22 @@ class Line:
     sums: bytes
 
 
-def _lock(work: Work, tournament_id: str, number: int) -> None:
+def _lock(work: Work, tournament_id: str, groups: Sequence[int]) -> None:
     """One at a time looks whether a deal is whole, or of the last two neither would see the other's match.
 
-    Each has finished its own match before, and sees all that was committed before it got the lock. On SQLite
-    a writer is alone anyway.
+    Each has finished its own match before, and sees all that was committed before it got the lock. Several
+    deals are locked in their order. On SQLite a writer is alone anyway.
     """
     if work.db.dialect.name == "postgresql":
-        work.db.execute(LOCK_DEAL, {"this": tournament_id, "number": number})
-
-
-def _lock_deals(work: Work, tournament_id: str, groups: Sequence[int]) -> None:
-    """The same for several deals, always in one order."""
-    if work.db.dialect.name == "postgresql":
         for group in groups:
-            work.db.execute(LOCK_GROUP, {"deal": f"{tournament_id}/{group}"})
+            work.db.execute(LOCK, {"deal": f"{tournament_id}/{group}"})
 
 
 def finished(work: Work, tournament_id: str, number: int) -> None:
     """After a match was done: count its deal if it is whole."""
-    _lock(work, tournament_id, number)
     this = {"this": tournament_id}
-    group = work.db.scalar(GROUP, {**this, "key": number})
+    group = work.db.execute(GROUP, {**this, "key": number}).scalar_one()
+    _lock(work, tournament_id, [group])
     if not work.db.scalar(IN_DEAL, {**this, "group": group}):
         _add(work, tournament_id, results.games(work.db, tournament_id, match.c.deal_group == group))
 
@@ -91,7 +81,7 @@ def finished_all(work: Work, numbers: Mapping[str, Sequence[int]]) -> None:
         of_it = match.c.tournament_id == tournament_id
         deals = select(match.c.deal_group).where(of_it, match.c.number.in_(some)).distinct()
         groups = sorted(work.db.scalars(deals))
-        _lock_deals(work, tournament_id, groups)
+        _lock(work, tournament_id, groups)
         these = (of_it, match.c.deal_group.in_(groups), match.c.status != "done")
         whole = set(groups) - set(work.db.scalars(select(match.c.deal_group).where(*these)))
         if whole:
