@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -31,11 +32,11 @@ from service.work import Arena, Work
 log = structlog.get_logger(__name__)
 REFIT_EVERY = timedelta(seconds=5)
 REST = 10  # a desk rates for no more than one part in so many of its time
+REMEMBERED = 64  # pools of which a process knows what was replayed; of others it starts anew
 LONGEST = timedelta(seconds=60)  # between two fits, however long one takes
 LEASE = timedelta(seconds=600)
 KEPT = timedelta(days=7)  # snapshots of tournaments under way, and of each SLOT only the last
 SLOT = timedelta(minutes=10)
-_memories: dict[tuple[str, str, int], Memory] = {}
 _held: dict[str, tuple[str, int]] = {}  # pools this process fits now, by token
 
 
@@ -206,12 +207,14 @@ def _fits(db: Connection, rules_key: str, players: int) -> Iterator[Fitted]:
         last, mine = db.execute(newest(rules_key, players, model.name)).first(), counted[model.live]
         digest = _digest(model, mine, _unranked(db, mine.tally))
         if last.digest != digest if last else mine.tally.players:
-            yield _fitted(db, model, rules_key, players, mine, _memory(db, rules_key, players))
+            memory = _memory(str(db.engine.url), rules_key, players)
+            yield _fitted(db, model, rules_key, players, mine, memory)
 
 
-def _memory(db: Connection, rules_key: str, players: int) -> Memory:
+@lru_cache(maxsize=REMEMBERED)
+def _memory(_database: str, _rules_key: str, _players: int) -> Memory:
     """What this process knows of a pool of this database; one fits a pool at a time."""
-    return _memories.setdefault((str(db.engine.url), rules_key, players), Memory())
+    return Memory()
 
 
 def _digest(model: Model, counted: Counted, unranked: Iterable[str]) -> str:
