@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from locust import LoadTestShape, User, events
+from locust import LoadTestShape, TaskSet, User, events
 from locust.env import Environment
 
 from loadtests.shapes import SHAPES
@@ -32,11 +32,12 @@ class Told(LoadTestShape):
 
 
 @events.user_error.add_listener
-def _broken_off(user_instance: User, exception: Exception, **_: Any) -> None:
+def _broken_off(user_instance: User | TaskSet, exception: Exception, **_: Any) -> None:
     """A failure among the others: what a journey raises beside its requests, Locust keeps to itself."""
-    user_instance.environment.events.request.fire(
+    user = user_instance.user if isinstance(user_instance, TaskSet) else user_instance
+    user.environment.events.request.fire(
         request_type="JOURNEY",
-        name=type(user_instance).__name__,
+        name=type(user).__name__,
         response_time=0,
         response_length=0,
         exception=exception,
