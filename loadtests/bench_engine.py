@@ -6,7 +6,6 @@ measured in CPU time, and medians are compared, so that a busy machine slows the
 """
 
 import argparse
-import copy
 import statistics
 import sys
 import time
@@ -26,6 +25,7 @@ from engine.sampling import Sampler, rollout
 from engine.table import LocalPlayer, Player, Question, play
 from engine.view import view
 from loadtests import peers
+from loadtests.bars import Bar, Row, show, status
 from loadtests.peers import Play
 
 SLICE = 0.12
@@ -178,20 +178,6 @@ def cloned() -> Play:
     return run
 
 
-def deep_copied() -> Play:
-    """The same by `copy.deepcopy`, which copies the law as well, and which compiled classes refuse."""
-    if engine.COMPILED:
-        raise ImportError("compiled rounds have no deep copies")
-    played = half_played().round
-
-    def run(count: int) -> int:
-        for _ in range(count):
-            copy.deepcopy(played)
-        return count
-
-    return run
-
-
 HEAVY = RuleSet.parse(
     {"preset": "challenge", "action_any_time": True, "change": "search", "deck": {"wild": 8}, "teams": "2+2"}
 )
@@ -220,7 +206,6 @@ CONTESTANTS: Mapping[str, Callable[[], Play]] = {
     "sample and rollout": searched,
     "OpenSpiel resample and rollout": peers.oh_hell_resample,
     "clone of a round": cloned,
-    "deepcopy of a round and its law": deep_copied,
 }
 
 BARS: tuple[tuple[str, str, float], ...] = (
@@ -231,7 +216,6 @@ BARS: tuple[tuple[str, str, float], ...] = (
     (MINE, "rlcard uno", 10),
     ("table, told the news", "kaggle-environments rps", 100),
     ("sample and rollout", "OpenSpiel resample and rollout", 0.8),
-    ("clone of a round", "deepcopy of a round and its law", 200),
     ("engine, observed and recorded", MINE, 1 / 2.2),
     ("engine, 2 players", MINE, 1 / 1.5),
     ("engine, 8 players", MINE, 1 / 1.5),
@@ -289,30 +273,36 @@ def record_sizes(players: int = 4, matches: int = 100) -> dict[str, tuple[float,
     return sizes
 
 
-def report(times: Mapping[str, float]) -> None:
-    """Two tables: what a decision costs, and quotients beside their bars."""
+def report(times: Mapping[str, float]) -> list[Row]:
+    """Prints what a decision costs, and quotients beside their bars; returns the latter."""
     print(f"\n{'microseconds of CPU a decision':42} {'us':>9}")
     for name, each in times.items():
         print(f"{name:42} {each:9.2f}")
-    print(f"\n{'speed of this, in units of that':76} {'is':>7}  {'bar':>6}")
-    for this, that, bar in BARS:
-        if this in times and that in times:
-            ratio = times[that] / times[this]
-            print(f"{this + '  /  ' + that:76} {ratio:7.2f}  {bar:6.2f}  {'' if ratio >= bar else 'below'}")
+    rows = [
+        Row(
+            f"{this}  /  {that}",
+            times[that] / times[this] if {this, that} <= times.keys() else None,
+            Bar(bar),
+        )
+        for this, that, bar in BARS
+    ]
+    show("speed of this, in units of that", rows)
+    return rows
 
 
-def main() -> None:
-    """Measure and print."""
+def main() -> int:
+    """Measure, print, and tell whether a bar was missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9, help="turns of each contestant (9)")
     rounds = parser.parse_args().rounds
     built = "compiled" if engine.COMPILED else "plain Python"
     print(f"engine {engine.VERSION}, {built}; Python {sys.version.split()[0]}")
-    report(measured(present(), rounds))
+    rows = report(measured(present(), rounds))
     print(f"\n{'bytes of a packed record, 4 random players':42} {'mean':>6} {'most':>6}")
     for preset, (mean, most) in record_sizes().items():
         print(f"{preset:42} {mean:6.0f} {most:6}")
+    return status(rows)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
