@@ -81,14 +81,19 @@ def read_rules(document: Mapping[str, Any]) -> tuple[RuleSet, int]:
     try:
         return RuleSet.parse(document["rules"], document["players"]), document["players"]
     except RulesError as wrong:
-        path = wrong.field if wrong.field in ("rules", "players") else f"rules.{wrong.field}"
-        raise RecordError(path, wrong.reason) from None
+        raise misruled(wrong) from None
+
+
+def misruled(wrong: RulesError) -> RecordError:
+    """What is wrong with a record's rules or number of players, by its path."""
+    path = wrong.field if wrong.field in ("rules", "players") else f"rules.{wrong.field}"
+    return RecordError(path, wrong.reason)
 
 
 def read_out(document: Mapping[str, Any], players: int) -> tuple[int, ...]:
     """The seats that went out; raises `RecordError`."""
     out = document["out"]
-    valid = isinstance(out, list) and all(whole_number(seat, 0, players - 1) for seat in out)
+    valid = isinstance(out, list | tuple) and all(whole_number(seat, 0, players - 1) for seat in out)
     if not valid or len(set(out)) != len(out):
         raise RecordError("out", "must be a list of different seats")
     return tuple(out)

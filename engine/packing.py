@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from engine.cards import CARD, CHANGE, FIRST_COLOUR, NO, WILD, YES
 from engine.deal import SEED_BYTES
+from engine.document import misruled, read_out
 from engine.errors import RecordError, RulesError
 from engine.law import Law, law
 from engine.rules import RuleSet
@@ -22,6 +23,7 @@ from engine.switches import Change
 MAGIC: Final = b"RAGE\x02"
 _FAMILIAR: Final = b'"challenge","korean","wikipedia","amigo"{"preset":"fundex"}'  # primes the compressor
 _LARGEST: Final = 1 << 20
+_LONGEST_VERSION: Final = 200
 _CHECKED: Final = len(MAGIC) + 4  # a checksum follows the magic word
 
 _COLOURS: Final = range(FIRST_COLOUR, NO)
@@ -32,34 +34,50 @@ Parts = tuple[str, RuleSet, int, bytes, bytes, tuple[int, ...]]
 
 
 def pack(parts: Parts) -> bytes:
-    """The stored form; raises `RecordError` unless the moves are those of a whole match."""
+    """The stored form; raises `RecordError`, as it does unless the moves are those of a whole match."""
     engine, rules, players, seed, moves, out = parts
+    if len(seed) != SEED_BYTES:
+        raise RecordError("seed", f"must be {SEED_BYTES} bytes")
+    head = _head(engine, rules, players, out)
     try:
         writer = _Writer(moves)
         _follow(writer, law(rules, players), seed)
-        body = seed + _head(engine, rules, players, out) + writer.number()
+        body = seed + head + writer.number()
     except (IndexError, ValueError):
         raise RecordError("moves", "are not those of a whole match") from None
     return MAGIC + zlib.crc32(body).to_bytes(4, "big") + body
 
 
 def unpack(packed: bytes) -> Parts:
-    """What was packed; raises `RecordError`."""
+    """What was packed; raises `RecordError`, `IndexError`, `ValueError`, `RecursionError` or `zlib.error`."""
     body = packed[_CHECKED:]
     if zlib.crc32(body).to_bytes(4, "big") != packed[len(MAGIC) : _CHECKED]:
         raise RecordError("format", "the packed record is damaged")
     seed, rest = body[:SEED_BYTES], body[SEED_BYTES:]
     squeezed, number = cut(rest)
-    engine, rules, players, out, _ = read_head(loosened(squeezed))
+    engine, rules, players, out, more = read_head(loosened(squeezed))
+    ruled = law(rules, players)
+    if more or number[:1] == b"\0" or len(number) > _most(ruled):
+        raise ValueError("longer than it should be")
     reader = _Reader(number)
-    _follow(reader, law(rules, players), seed)
+    _follow(reader, ruled, seed)
+    if reader.number:
+        raise ValueError("more decisions than a match has")
     return engine, rules, players, seed, bytes(reader.moves), out
 
 
 @lru_cache(maxsize=256)
 def _head(engine: str, rules: RuleSet, players: int, out: tuple[int, ...]) -> bytes:
+    try:
+        rules.check_players(players)
+    except RulesError as wrong:
+        raise misruled(wrong) from None
+    read_out({"out": out}, players)
+    version = engine.encode(errors="replace")
+    if len(version) > _LONGEST_VERSION or version.decode() != engine:
+        raise RecordError("engine", f"must be at most {_LONGEST_VERSION} bytes of UTF-8")
     spec = json.dumps(rules.spec(), separators=(",", ":")).encode()
-    parts = (_sized(engine.encode()), _sized(spec), bytes([players]), _sized(bytes(out)))
+    parts = (_sized(version), _sized(spec), bytes([players]), _sized(bytes(out)))
     squeeze = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zdict=_FAMILIAR)
     return _sized(squeeze.compress(b"".join(parts)) + squeeze.flush())
 
@@ -73,8 +91,16 @@ def read_head(head: bytes) -> tuple[str, RuleSet, int, tuple[int, ...], bytes]:
     try:
         rules = RuleSet.parse(json.loads(spec), players)
     except RulesError as wrong:
-        raise RecordError(f"rules.{wrong.field}", wrong.reason) from None
-    return engine.decode(), rules, players, tuple(out), rest
+        raise misruled(wrong) from None
+    return engine.decode(), rules, players, read_out({"out": tuple(out)}, players), rest
+
+
+def _most(law: Law) -> int:
+    """No number is longer, in bytes: eight bits for a place, seven for a call, five to ask for a colour, one
+    for each who may challenge; bids are as many as players, and small. It bounds what a number costs to read.
+    """
+    bits = sum(law.players * (8 + size * (20 + law.players)) for size in law.rounds)
+    return bits // 8 + 1
 
 
 def loosened(squeezed: bytes) -> bytes:

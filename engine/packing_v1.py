@@ -12,10 +12,10 @@ _CHALLENGED: Final = _REFUSED + 19  # from here up: so many refusals, then a cha
 
 
 def unpack(packed: bytes) -> Parts:
-    """What was packed; raises `RecordError`, `IndexError`, `ValueError` or `zlib.error`."""
+    """What was packed; raises as `packing.unpack` does."""
     seed, squeezed = packed[len(MAGIC) :][:SEED_BYTES], packed[len(MAGIC) + SEED_BYTES :]
     engine, rules, players, out, folded = read_head(loosened(squeezed))
-    moves = bytearray()
+    moves, most = bytearray(), players * rules.decisions(players)
     for byte in folded:
         if byte < _REFUSED:
             moves.append(byte)
@@ -23,4 +23,6 @@ def unpack(packed: bytes) -> Parts:
             moves += bytes([NO]) * (byte - _REFUSED + 1)
         else:
             moves += bytes([NO]) * (byte - _CHALLENGED + 1) + bytes([YES])
+        if len(moves) > most:
+            raise ValueError("more decisions than a match has")
     return engine, rules, players, seed, bytes(moves), out

@@ -58,7 +58,7 @@ class Record:
             raise RecordError("format", "not a packed record of a known version")
         try:
             return cls(*unpack(packed))
-        except (IndexError, ValueError, zlib.error):
+        except (IndexError, ValueError, RecursionError, zlib.error):
             raise RecordError("format", "the packed record is damaged") from None
 
     def as_json(self) -> dict[str, Any]:

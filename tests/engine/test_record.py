@@ -2,6 +2,7 @@
 
 import copy
 import json
+import zlib
 from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine import packing, packing_v1
 from engine.bots import load
 from engine.errors import RecordError
 from engine.match import Match
@@ -169,6 +171,105 @@ def test_damaged_bytes_are_refused():
     for wrong in (b"", b"RAGE", b"GAME" + packed[4:], packed[:20], packed[:-3], packed + b"x", packed[:99]):
         with pytest.raises(RecordError):
             Record.unpack(wrong)
+
+
+def sized(part: bytes) -> bytes:
+    return len(part).to_bytes(2, "big") + part
+
+
+def squeezed(*parts: bytes) -> bytes:
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zdict=packing._FAMILIAR)
+    return squeeze.compress(b"".join(parts)) + squeeze.flush()
+
+
+def head(rules: bytes = b'{"preset":"fundex"}', out: bytes = b"", more: bytes = b"") -> bytes:
+    return squeezed(sized(b"0.1.0"), sized(rules), bytes([3]), sized(out), more)
+
+
+def signed(head: bytes, number: bytes) -> bytes:
+    """A packed record whose checksum is right."""
+    body = bytes(32) + sized(head) + number
+    return packing.MAGIC + zlib.crc32(body).to_bytes(4, "big") + body
+
+
+def number_of(record: Record) -> bytes:
+    body = record.pack()[len(packing.MAGIC) + 4 + 32 :]
+    return packing.cut(body)[1]
+
+
+@pytest.fixture(scope="module")
+def number() -> bytes:
+    """The decisions of a match under `head()`."""
+    match, dice = Match(PRESETS["fundex"], 3, bytes(32)), Random(1)
+    while not match.over:
+        match.apply(dice.choice(match.legal()))
+    return number_of(Record.of(match))
+
+
+NESTED = b"[" * 60_000
+
+HOSTILE: list[tuple[bytes, Callable[[bytes], bytes], str]] = [
+    (head(), lambda number: b"\0" + number, "damaged"),
+    (head(), lambda number: b"\x01" + number, "damaged"),
+    (head(), lambda number: b"\x01" * 5_000, "damaged"),
+    (head(more=b"x"), lambda number: number, "damaged"),
+    (head(rules=NESTED), lambda number: number, "damaged"),
+    (head(out=b"\x03"), lambda number: number, "out"),
+    (head(out=b"\x01\x01"), lambda number: number, "out"),
+    (head(rules=b'{"preset":"amigo","teams":"2+2"}'), lambda number: number, "rules.teams"),
+]
+
+
+@pytest.mark.parametrize(("head", "change", "told"), HOSTILE, ids=range(len(HOSTILE)))
+def test_bytes_with_a_right_checksum_are_refused_for_what_they_say(head, change, told, number):
+    with pytest.raises(RecordError, match=told):
+        Record.unpack(signed(head, change(number)))
+
+
+def test_the_number_of_a_record_is_bounded_before_it_is_read(number, monkeypatch):
+    assert Record.unpack(signed(head(), number)).replay().over
+    monkeypatch.setattr(packing, "_Reader", None)
+    with pytest.raises(RecordError, match="damaged"):
+        Record.unpack(signed(head(), b"\x01" * 1_000_000))
+
+
+@given(data=st.data())
+def test_no_match_needs_more_bytes_than_are_read(data, games, play_out):
+    match, dice = data.draw(games)
+    assert len(number_of(Record.of(play_out(match, dice)))) <= packing._most(match.law)
+
+
+@pytest.mark.parametrize(
+    ("rules", "moves", "told"),
+    [
+        (NESTED, b"", "damaged"),
+        (b'{"preset":"fundex"}', b"\x01" * 500, "damaged"),
+        (b'{"preset":"challenge"}', bytes([packing_v1._CHALLENGED + 9]) * 100_000, "damaged"),
+    ],
+    ids=["nested", "many", "runs"],
+)
+def test_hostile_bytes_of_the_first_format_are_refused(rules, moves, told):
+    with pytest.raises(RecordError, match=told):
+        Record.unpack(packing_v1.MAGIC + bytes(32) + head(rules=rules, more=moves))
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"engine": "\ud800"}, "engine"),
+        ({"engine": "1" * 70_000}, "engine"),
+        ({"players": 300}, "players"),
+        ({"seed": b"short"}, "seed"),
+        ({"out": (300,)}, "out"),
+        ({"out": (3,)}, "out"),
+        ({"moves": b""}, "moves"),
+    ],
+)
+def test_what_cannot_be_packed_is_told_by_its_field(change, field):
+    record = Record.of(played(RuleSet.parse({"preset": "fundex", "hand_sizes": [2]}), 3, 1))
+    with pytest.raises(RecordError) as refused:
+        replace(record, **change).pack()
+    assert refused.value.field == field
 
 
 def test_a_record_cut_short_or_with_an_illegal_move_is_not_replayed():
