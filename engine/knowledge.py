@@ -40,6 +40,7 @@ class Knowledge:
         self.hand: list[int] = [CARDS[card] for card in view["hand"]]
         if "pile" in view:
             self.looked: list[int] = [CARDS[card] for card in view["pile"]]
+            self.nowhere |= NUMBERS  # beside it lie only action cards that left when the trump was turned
         self._see_face()
         self._see_plays()
         self._count()

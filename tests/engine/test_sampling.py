@@ -194,6 +194,21 @@ def test_a_look_through_the_pile_is_remembered_for_the_round():
     assert remembered > 10
 
 
+def test_after_a_look_only_action_cards_can_have_left_the_pile():
+    rules = RuleSet.parse({"preset": "wikipedia", "change": "search", "deck": {"change": 8, "wild": 8}})
+    dice, left = Random(4), 0
+    for _ in range(40):
+        match = Match(rules, 4, dice.randbytes(32))
+        while not match.finished:
+            if match.round.kind == TRUMP:
+                world = Sampler(Knowledge(rules, asked(match))).sample(dice)
+                gone = Counter(rules.deck.cards()) - every_card(world)
+                assert all(card >= FIRST_WILD for card in gone)
+                left += gone.total()
+            match.advance(dice.choice(match.legal()))
+    assert left > 5
+
+
 def test_the_bot_in_the_readme_plays():
     readme = Path(sampling.__file__).with_name("README.md").read_text(encoding="utf-8")
     code = next(part for part in readme.split("```") if part.startswith("python") and "rollout(" in part)
