@@ -24,9 +24,10 @@ from engine.cards import (
     WILD,
     YES,
 )
+from engine.errors import IllegalMove
 from engine.hand import ACTIONS, CALLS, Hand
 from engine.tape import FINED, entry
-from engine.trick import POWER, STRENGTH
+from engine.trick import POWER, best_card
 
 if TYPE_CHECKING:
     from engine.law import Law
@@ -58,11 +59,11 @@ def course(game: "Round") -> Course:
                 moves = moves + hand[CALLS] if game.wilds_allowed else _without_wilds(moves, hand, law)
             game.seat, game.choices = seat, moves
             move: int = yield moves
-            trick.append(move)
-            tape.append(law.play[seat][move])
             if move < FIRST_WILD:
-                hand[NO_COLOUR].remove(move)
+                hand[NO_COLOUR].remove(move)  # first, so that a card not held leaves all as it was
                 hand[move >> 4].remove(move)
+                trick.append(move)
+                tape.append(law.play[seat][move])
                 if lead == NO_COLOUR:
                     game.lead = lead = move >> 4
                     due, power = law.due[lead], POWER[trump][lead]
@@ -79,6 +80,7 @@ def course(game: "Round") -> Course:
                 best, winner = power[move], seat
         _take(game, winner if judged else _winner(game))
     yield game.choices
+    raise IllegalMove("the round is over")
 
 
 def _bids(game: "Round") -> Course:
@@ -86,8 +88,8 @@ def _bids(game: "Round") -> Course:
     while game.kind == BID:
         seat = game.seat
         bid: int = yield game.choices
-        game.bids[seat] = bid
         game.tape.append(game.law.bid[seat][bid])
+        game.bids[seat] = bid
         game.kind = BID if seat != game.dealer else PLAY
         game.seat = game.law.left[seat]
 
@@ -108,10 +110,12 @@ def _without_wilds(cards: list[int], hand: Hand, law: "Law") -> list[int]:
 
 
 def _act(game: "Round", hand: Hand, move: int) -> None:
-    """An action card leaves the hand, may lead, and has its effect."""
+    """An action card goes from the hand to the trick, may lead, and has its effect."""
     card, colour = CARD[move], COLOUR[move]
     actions = hand[ACTIONS][:]
     actions.remove(card)
+    game.tape.append(game.law.play[game.seat][move])
+    game.trick.append(move)
     hand[ACTIONS] = actions
     hand[CALLS] = game.law.actions[tuple(actions)] if actions else actions
     game.acted = True
@@ -157,9 +161,7 @@ def _fine(game: "Round", seat: int) -> None:
 
 def _winner(game: "Round") -> int:
     """Who takes the full trick."""
-    powers = bytes(game.trick).translate(STRENGTH[game.pile.colour][game.lead])
-    best = max(powers)
-    turn = powers.rindex(best) if best and game.law.last_wild else powers.index(best)
+    turn = best_card(game.trick, game.pile.colour, game.lead, last_wild=game.law.last_wild)
     return (game.leader + turn) % game.players
 
 

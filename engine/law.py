@@ -1,7 +1,7 @@
 """A rule set made ready for play: the flags and tables a round looks up at every move."""
 
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from engine.actions import CHANGES, CHOSEN
 from engine.cards import BID, FIRST_COLOUR, NO_COLOUR, PLAY
@@ -43,6 +43,15 @@ class Law:
         self.actions: Final = ActionMoves(wild_calls(rules.wild_rank))
         self.actions_after_wild: Final = ActionMoves(())
         self.wilds_together: Final[bool] = rules.wild_pair is not WildPair.REFUSED
+
+    def __copy__(self) -> "Law":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Law":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return law, (self.rules, self.players)
 
 
 @lru_cache(maxsize=256)

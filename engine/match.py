@@ -1,7 +1,7 @@
 """A match: the rounds in a row, the totals, the places."""
 
-from copy import copy
 from operator import add
+from typing import Any
 
 from engine.cards import NOTATION, OVER, PLAY, read, written
 from engine.deal import SEED_BYTES
@@ -64,10 +64,17 @@ class Match:
 
     def clone(self) -> "Match":
         """A copy that can be played on."""
-        twin = copy(self)
+        twin = type(self).__new__(type(self))
+        vars(twin).update(vars(self))
         twin.totals, twin.finished = self.totals[:], self.finished[:]
         twin.round = self.round if self.over else self.round.clone()
         return twin
+
+    def __copy__(self) -> "Match":
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Match":
+        return self.clone()
 
     @property
     def exact(self) -> list[int]:

@@ -1,7 +1,7 @@
 """The trump pile: which colour is trump, and what lies face up on the undealt cards."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from engine.cards import COLOUR, FIRST_COLOUR, FIRST_WILD, NO_COLOUR
 from engine.deal import Deal
@@ -75,6 +75,10 @@ class Pile:
         if self._missing:
             twin._missing = self._missing[:]
         return twin
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With the order of its cards, which is asked for now."""
+        return Pile, (self.cards[:], [], self.face, self.colour)
 
     @property
     def cards(self) -> list[int]:

@@ -7,10 +7,12 @@ words why a move is not in it.
 
 from collections.abc import Callable, Sequence
 from operator import add
+from typing import Any, Final
 
 from engine.cards import BID, NO_COLOUR, OVER, TRUMP
 from engine.course import course
 from engine.deal import Deal
+from engine.errors import IllegalMove
 from engine.hand import ACTIONS, Hand, copied, dealt_hands, sorted_hand
 from engine.law import Law
 from engine.pile import Pile
@@ -21,6 +23,16 @@ from engine.tape import TURNED, Entry, entry
 
 Trick = tuple[int, list[int], int, int]
 """A finished trick: leader, cards in the order played, the trump that judged it, winner."""
+
+_STATE: Final = (
+    *("trumps", "kind", "leader", "seat", "lead", "trick", "wilds_allowed", "acted", "stake", "turn_due"),
+    *("choices", "bids", "taken", "stakes", "penalties", "tricks", "tape"),
+)
+"""What changes in play, hands and pile apart."""
+
+
+def _refused(_: int) -> list[int]:
+    raise IllegalMove("the round is over")
 
 
 class Round:
@@ -51,6 +63,7 @@ class Round:
         self.stake: int = 0
         self.turn_due: bool = False
         self.choices: list[int] = law.bids[hand_size]
+        """What `legal` gave last; in a copy it may be out of date until `legal` is asked."""
         self.bids: list[int] = [-1] * players
         self.taken: list[int] = [0] * players
         self.stakes: list[int] = [0] * players
@@ -86,22 +99,43 @@ class Round:
         twin.tricks, twin.tape = self.tricks[:], self.tape[:]
         return twin
 
+    def __copy__(self) -> "Round":
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Round":
+        return self.clone()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the course, which cannot be pickled and begins again where a round stands."""
+        made_of = (self.law, self.dealer, self.hands, self.pile, self.hand_size)
+        return Round, made_of, (None, {name: getattr(self, name) for name in _STATE})
+
     def legal(self) -> list[int]:
         """The choices of `seat`, in their fixed order. Read-only, and good until the next move."""
-        if self._send is None:
+        if self._send is None and self.kind != OVER:
             self.turns()
         return self.choices
 
     def apply(self, move: int) -> None:
-        """Play one legal move of `seat`."""
+        """Play one legal move of `seat`; raises `IllegalMove` when the round is over.
+
+        Should another move raise, for no such card is held, the round stays as it was and can be played on.
+        """
         send = self._send or self.turns()
-        send(move)
+        try:
+            send(move)
+        except BaseException:
+            self._send = None  # a course that raised is at its end; the next begins here
+            raise
 
     def turns(self) -> Callable[[int], list[int]]:
         """`apply` and `legal` in one: a function that plays a legal move and returns the choices after it.
 
-        None are left when the round is over. The three may be mixed.
+        None are left when the round is over; asked to play on, the function then raises `IllegalMove`, and
+        like any function that raised it is of no more use. The three may be mixed.
         """
+        if self.kind == OVER:
+            return _refused
         if self._send is None:
             steps = course(self)
             next(steps)

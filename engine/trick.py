@@ -42,7 +42,7 @@ def lead_colour(cards: Sequence[int]) -> int:
     return next((COLOUR[card] for card in cards if COLOUR[card] != NO_COLOUR), NO_COLOUR)
 
 
-def winner(cards: Sequence[int], trump: int, lead: int, *, last_wild: bool = False) -> int:
+def best_card(cards: Sequence[int], trump: int, lead: int, *, last_wild: bool = False) -> int:
     """The index of the card that takes the trick.
 
     Of equal cards the first is higher, and only colourless cards are all equal to each other; with

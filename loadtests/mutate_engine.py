@@ -82,22 +82,21 @@ BREAKS = (
         "if COLOUR[move] < 6 else 0",
     ),
     Break("first of equals is higher", "trick.py", "else powers.index(best)", "else powers.rindex(best)"),
-    Break("a round judges so too", "course.py", "else powers.index(best)", "else powers.rindex(best)"),
     Break("and card by card as well", "course.py", "if power[move] > best:", "if power[move] >= best:"),
     Break("a trick is judged by the trump of its end", "course.py", "and trump == game.pile.colour", ""),
     Break("a trick half played is judged as a whole", "course.py", "0, not trick", "0, True"),
     Break("korean: the last Wild is waited for", "course.py", " and not law.last_wild", ""),
     Break(
         "korean: the last Wild is higher",
-        "course.py",
-        "powers.rindex(best) if best and",
-        "powers.index(best) if best and",
+        "trick.py",
+        "powers.rindex(best) if last_wild",
+        "powers.index(best) if last_wild",
     ),
     Break(
         "tricks of actions go to the first card",
-        "course.py",
-        "if best and game.law.last_wild",
-        "if game.law.last_wild",
+        "trick.py",
+        "if last_wild and best",
+        "if last_wild",
     ),
     Break("a Wild ranks 16", "cards.py", "        return WILD_RANK\n", "        return 14\n"),
     Break(
@@ -167,8 +166,8 @@ BREAKS = (
     Break(
         "a Change after the last card of a trick counts",
         "course.py",
-        "STRENGTH[game.pile.colour]",
-        "STRENGTH[game.first_trump]",
+        "best_card(game.trick, game.pile.colour",
+        "best_card(game.trick, game.first_trump",
     ),
     Break(
         "renege: any card may be played",
@@ -259,6 +258,18 @@ BREAKS = (
         "true is no bid", "cards.py", "if type(value) is int else None", "if isinstance(value, int) else None"
     ),
     Break("a stored record is whole", "packing.py", "if zlib.crc32(body)", "if False and zlib.crc32(body)"),
+    Break("a packed head is all there is of it", "packing.py", "if more or", "if"),
+    Break("a packed number has one form", "packing.py", 'number[:1] == b"\\0" or', ""),
+    Break("a packed number is bounded", "packing.py", " or len(number) > _most(ruled)", ""),
+    Break("a packed number is all read", "packing.py", "if reader.number:", "if False:"),
+    Break(
+        "who went out sat there",
+        "packing.py",
+        'read_out({"out": tuple(out)}, players), rest',
+        "tuple(out), rest",
+    ),
+    Break("an older record is bounded too", "packing_v1.py", "if len(moves) > most:", "if False:"),
+    Break("after a look the rest are actions", "knowledge.py", "self.nowhere |= NUMBERS  #", "pass  #"),
     Break("three strikes and out", "table.py", "STRIKES: Final = 3", "STRIKES: Final = 4"),
     Break(
         "the default bid is 0",

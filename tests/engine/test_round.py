@@ -1,12 +1,16 @@
 """Laws of any round under any rules, and the rulings that need a table to show."""
 
+import copy
+import pickle
 from collections import Counter
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cards import ALPHABET, BID, CARD, COLOUR, FIRST_WILD, KINDS, NO_COLOUR, OVER, PLAY
+from engine.cards import ALPHABET, BID, BONUS, CARD, COLOUR, FIRST_WILD, KINDS, NO_COLOUR, OUT, OVER, PLAY
+from engine.errors import IllegalMove
 from engine.match import Match
 from engine.round import Round
 from engine.rules import PRESETS
@@ -133,3 +137,69 @@ def test_points_and_penalties_make_the_total():
     ]
     assert list(match.scores()) == totals
     assert any(sum(played.penalties) for played in match.finished)
+
+
+@given(data=st.data())
+def test_a_match_in_play_can_be_copied_in_every_way(data, games, random_move):
+    match, dice = data.draw(games)
+    for _ in range(dice.randrange(60)):
+        if not match.over:
+            match.advance(random_move(match, dice))
+    before = state(match.round), match.moves
+    for copied in (copy.copy, copy.deepcopy, Match.clone, lambda match: pickle.loads(pickle.dumps(match))):
+        match.legal()
+        twin, same = copied(match), match.clone()
+        assert twin.law is match.law and twin.round.law is match.law
+        assert (state(twin.round), twin.moves) == before
+        while not twin.over:
+            move = dice.choice(twin.legal())
+            twin.apply(move)
+            same.apply(move)
+        assert (twin.moves, twin.scores()) == (same.moves, same.scores())
+        assert (state(match.round), match.moves) == before
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda played: pickle.loads(pickle.dumps(played))]
+)
+def test_a_round_in_play_can_be_copied_in_every_way(copied):
+    played = Match(PRESETS["challenge"], 4, bytes(32)).round
+    for _ in range(8):
+        played.apply(played.legal()[-1])
+    before, twin = state(played), copied(played)
+    assert state(twin) == before
+    moves = twin.legal()
+    while moves:
+        moves = twin.turns()(moves[0])
+    assert state(played) == before
+    while played.kind != OVER:
+        played.apply(played.legal()[0])
+    assert state(twin) == state(played)
+
+
+@given(data=st.data())
+def test_a_card_that_is_not_held_leaves_the_round_as_it_was(data, games, random_move):
+    match, dice = data.draw(games)
+    while not match.over:
+        played, before = match.round, state(match.round)
+        if played.kind in (BID, PLAY):
+            held = played.held(played.seat)
+            wrong = [999] if played.kind == BID else [card for card in range(96) if card not in held][:1]
+            wrong += [card for card in range(BONUS, OUT + 1) if played.kind == PLAY and card not in held]
+            for move in wrong:
+                with pytest.raises((ValueError, IndexError)):
+                    played.apply(move)
+                assert state(played) == before
+        match.advance(random_move(match, dice))
+
+
+def test_a_round_that_is_over_is_not_played_on():
+    played = Match(PRESETS["fundex"], 3, bytes(32)).round
+    moves, send = played.legal(), played.turns()
+    while moves:
+        moves = send(moves[0])
+    assert played.legal() == [] and played._send is None
+    for play_on in (send, played.turns(), played.apply):
+        with pytest.raises(IllegalMove, match="the round is over"):
+            play_on(0)
+    assert played._send is None

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engine.cards import CODES, NO_COLOUR, WILD
 from engine.switches import WildPair, WildRank
-from engine.trick import lead_colour, wild_calls, winner
+from engine.trick import best_card, lead_colour, wild_calls
 
 COLOUR = {None: NO_COLOUR} | {letter: index for index, letter in enumerate("ROYGBP")}
 
@@ -42,7 +42,7 @@ TAKEN = [  # cards in the order played, trump, what becomes of equal Wilds, the 
 @pytest.mark.parametrize(("cards", "trump", "pair", "index"), TAKEN)
 def test_the_card_that_takes_a_trick(cards, trump, pair, index):
     trick = [CODES[card] for card in cards.split()]
-    assert winner(trick, COLOUR[trump], lead_colour(trick), last_wild=pair == "last") == index
+    assert best_card(trick, COLOUR[trump], lead_colour(trick), last_wild=pair == "last") == index
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,6 @@ def test_rounds_judge_tricks_as_the_pure_function_does(data, games, play_out):
     for played in play_out(match, dice).finished:
         for leader, cards, trump, taker in played.tricks:
             last_wild = match.rules.wild_pair is WildPair.LAST
-            index = winner(cards, trump, lead_colour(cards), last_wild=last_wild)
+            index = best_card(cards, trump, lead_colour(cards), last_wild=last_wild)
             assert taker == (leader + index) % match.players
             assert cards[index] != WILD
