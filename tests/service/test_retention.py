@@ -74,7 +74,7 @@ def test_a_record_in_a_file_is_the_record_it_was(arena: Arena, cup: str) -> None
     assert retention.move(arena, cup) == path, "again: no harm"
     assert retention.bring_back(arena, cup) == 24 == in_database(arena)
     assert [matches.record(arena, each) for each in ids] == before[0]
-    assert retention.due(arena, 0) == retention.shelved(arena) == [], "it is to stay"
+    assert retention.due(arena, -1) == retention.shelved(arena) == [], "it is to stay"
     with pytest.raises(NotFound):
         retention.bring_back(arena, cup)
     assert retention.move(arena, cup) == path and in_database(arena) == 0, "but for who names it"
