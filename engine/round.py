@@ -108,7 +108,7 @@ class Round:
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the course, which cannot be pickled and begins again where a round stands."""
         made_of = (self.law, self.dealer, self.hands, self.pile, self.hand_size)
-        return Round, made_of, (None, {name: getattr(self, name) for name in _STATE})
+        return _restored, (made_of, [getattr(self, name) for name in _STATE])
 
     def legal(self) -> list[int]:
         """The choices of `seat`, in their fixed order. Read-only, and good until the next move."""
@@ -192,3 +192,11 @@ class Round:
         """Note what is trump now, and the card that lies face up."""
         self.trumps.append((len(self.tape), self.pile.colour, self.pile.face))
         self.tape.append(entry(TURNED, self.pile.colour, self.pile.face))
+
+
+def _restored(made_of: tuple[Any, ...], state: list[Any]) -> Round:
+    """What `__reduce__` took apart; a function of its own, as compiled classes take no state from pickle."""
+    twin = Round(*made_of)
+    for name, value in zip(_STATE, state, strict=True):
+        setattr(twin, name, value)
+    return twin
