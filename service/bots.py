@@ -165,6 +165,20 @@ def bot(arena: Arena, caller: Account | None, bot_id: str) -> Bot:
     return _bot(row, versions)
 
 
+def ready_versions(arena: Arena, bot_ids: Sequence[str]) -> dict[str, list[int]]:
+    """The numbers of these bots' ready versions, newest first."""
+    query = (
+        select(version_rows.c.bot_id, version_rows.c.number)
+        .where(version_rows.c.bot_id.in_(bot_ids), version_rows.c.status == "ready")
+        .order_by(version_rows.c.number.desc())
+    )
+    found: dict[str, list[int]] = {}
+    with arena.read() as db:
+        for row in db.execute(query):
+            found.setdefault(row.bot_id, []).append(row.number)
+    return found
+
+
 def version(arena: Arena, caller: Account | None, bot_id: str, number: int) -> Version:
     """One version of a bot."""
     query = _select_versions().where(version_rows.c.bot_id == bot_id, version_rows.c.number == number)

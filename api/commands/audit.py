@@ -7,7 +7,7 @@ import click
 
 from api import saved, shown
 from api.client import Client
-from api.commands import asked
+from api.commands import asked, hashes
 from api.patience import Patience
 
 if TYPE_CHECKING:
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @asked.one_tournament
-@click.option("--hash", "promised", metavar="HEX", help="The secret's hash as you noted it at the start.")
+@click.option(
+    "--hash",
+    "promised",
+    metavar="HEX",
+    callback=hashes.whole,
+    help="The secret's hash as you noted it at the start.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def verify(tournament_id: str, promised: str | None, as_json: bool) -> None:
     """Check a tournament that is over: every deal against its secret, every game, every sum.
@@ -24,7 +30,7 @@ def verify(tournament_id: str, promised: str | None, as_json: bool) -> None:
     Each record is dealt and played again here, on your machine, and must be what the schedule, the results
     and the standings of the server say. Noted the hash before the first deal? Then give it: --hash.
 
-    Exit status: 0 all is as it was promised, 1 not, with the first discrepancy.
+    Exit status: 0 all is as it was promised, 1 not, with the first discrepancy, 2 wrong usage.
     """
     from service.audit import Audit
 

@@ -45,8 +45,8 @@ WORDS = {
 def compare(a: str, b: str, rules_text: str, wait: bool, as_json: bool, **told: Any) -> None:
     """Find out whether A is better than B: bots by id or name, with :VERSION for a certain one.
 
-    Both play deal after deal with the same cards; a sequential test ends it as soon as it can tell, however
-    the matches finish. Nothing of it is rated.
+    Both play deal after deal with the same cards; a sequential test ends it as soon as it can tell, after 30
+    deals at the earliest, however the matches finish. Nothing of it is rated.
 
     \b
     rage compare spy:4 spy:3

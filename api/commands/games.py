@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from api.commands import hashes
+
 MISMATCH = 1
 
 
@@ -33,7 +35,13 @@ def referee(file: str) -> None:
 @click.command()
 @click.argument("file", type=click.File("rb"))
 @click.option("--secret", metavar="HEX", help="Its tournament's secret: check the deal against it.")
-@click.option("--hash", "promised", metavar="HEX", help="The secret's hash as published at the beginning.")
+@click.option(
+    "--hash",
+    "promised",
+    metavar="HEX",
+    callback=hashes.whole,
+    help="The secret's hash as published at the beginning.",
+)
 def verify(file: Any, secret: str | None, promised: str | None) -> None:
     """Deal and play the record in FILE (- reads standard input) again, and compare everything.
 

@@ -1,5 +1,6 @@
 """Is one bot better than another? Comparisons: the latest, one as it goes on, a form for the next."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, render_template, request, url_for
@@ -12,12 +13,15 @@ from api.pages.plots import Scale
 from api.pages.site import blp
 from api.schemas.comparisons import NewComparison
 from engine.rules import PRESETS
-from service import comparisons
+from service import bots, comparisons
+from service.bots import Bot
 from service.comparisons import Comparison
+from service.sprt import FEWEST
 from service.stages import OVER
 
 ONE = "/compare/<id:comparison_id>"
 LISTED = 20
+EARLIER = 5  # versions of a bot offered besides its newest
 WIDTH = 800  # of the picture of a test
 VERDICTS = {
     "accepted": "{a} is better than {b}.",
@@ -52,6 +56,7 @@ def comparison(comparison_id: str) -> str:
         "mine": who is not None and who.name == found.owner,
         "scale": Scale(found.lower, found.upper, WIDTH / 8, WIDTH * 7 / 8),
         "width": WIDTH,
+        "fewest": FEWEST,
     }
     return render_template("comparison-live.html" if live else "comparison.html", **facts)
 
@@ -87,7 +92,19 @@ def _number(text: str) -> Any:
 
 
 def _page(form: Form) -> str:
-    facts: dict[str, Any] = {"form": form, "page": comparisons.comparisons(arena(), limit=LISTED)}
+    latest = comparisons.comparisons(arena(), limit=LISTED)
+    facts: dict[str, Any] = {"form": form, "page": latest, "fewest": FEWEST}
     if caller() is not None:
-        facts |= {"bots": offered(), "presets": list(PRESETS.values())}
+        listed = offered()
+        facts |= {"bots": listed, "earlier": _earlier(listed), "presets": list(PRESETS.values())}
     return render_template("compare.html", **facts)
+
+
+def _earlier(listed: Sequence[Bot]) -> dict[str, list[int]]:
+    """The ready versions before the newest of the reader's own bots, the latest few of each."""
+    own = [bot.id for bot in listed if bot.owner_id == account().id]
+    ready = bots.ready_versions(arena(), own)
+    return {
+        bot.id: [number for number in ready.get(bot.id, []) if number < bot.version][:EARLIER]
+        for bot in listed
+    }

@@ -102,6 +102,7 @@ def moving(shown: Tournament, *, whole: bool = False) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "tournament": shown,
         "over": shown.status in OVER,
+        "gone": any(each.status != "in" and not each.filler for each in shown.entrants),
         "standings": standings if whole else standings[:LINES],
         "hidden": 0 if whole else max(0, len(standings) - LINES),
         "latest": matches.latest(arena(), shown.id, limit=LATEST) if shown.progress.played else [],

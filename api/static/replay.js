@@ -199,9 +199,11 @@ class Replay {
     const width = narrow ? 46 : many ? 36 : 56;
     const cards = state.hands[seat].length;
     const room = narrow ? this.felt.clientWidth - 44 : many ? 172 : 262;
+    const step = cards > 1 ? Math.min(width + 3, (room - width) / (cards - 1)) : width;
+    made.classList.toggle("tight", step < 0.6 * width);
     style(made, {
       "--x": `${x}%`, "--y": `${y}%`, "--w": `${width}px`, "--seat-width": many ? "12.2rem" : "17.6rem",
-      "--step": `${cards > 1 ? Math.min(width + 3, (room - width) / (cards - 1)) : width}px`,
+      "--step": `${step}px`,
     });
     made.ariaLabel = `${this.names[seat]}${turn ? ", to decide" : ""}`;
     made.append(this.head(moment, seat), this.line(moment, seat), this.hand(moment, seat));

@@ -22,6 +22,7 @@ from api.commands.compare import follow
 from service import presence, tables
 from service.formats import FORMATS
 from service.jobs import InlineQueue
+from service.sprt import FEWEST
 from service.work import Arena
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -308,6 +309,8 @@ def test_a_tournament_is_verified_from_its_secret_to_its_standings(
     assert done.stdout == "verified 8 matches on 2 deals, and the standings\n"
     assert "verifying: 8 of 8" in done.stderr
     assert "promised was 00" in run("tournament", "verify", one, "--hash", "00" * 32, status=1).output
+    said = run("tournament", "verify", one, "--hash", noted[:12] + "…", status=2).output
+    assert "must be all 64 hexadecimal digits" in said and "promised" not in said
     told = logged_in.tournament(one)
     record = logged_in.record(f"{one}-5")
     words = ["verify", "-", "--secret", told["secret"]]
@@ -317,6 +320,7 @@ def test_a_tournament_is_verified_from_its_secret_to_its_standings(
     assert "promised was" in run(*words, "--hash", "00" * 32, input=json.dumps(record), status=1).output
     assert "not hexadecimal" in run("verify", "-", "--secret", "x", input="{}", status=1).output
     run("verify", "-", "--hash", noted, input=json.dumps(record), status=2)
+    run(*words, "--hash", noted[:12], input=json.dumps(record), status=2)
     with arena.work() as work:
         seat = tables.seat
         this = (seat.c.tournament_id == one, seat.c.number == 5, seat.c.seat == 2)
@@ -348,6 +352,7 @@ def test_a_tournament_is_planned_from_a_file(run: Run, four: list[str], home: Pa
 def test_two_bots_are_compared(
     run: Run, four: list[str], play_all: Callable[..., None], prompt: None, logged_in: Client
 ) -> None:
+    assert f"after {FEWEST} deals at the earliest" in " ".join(run("compare", "--help").output.split())
     words = ["compare", "bot 1", "bot 2:1", "--cap", "30", "--elo0", "-5", "--elo1", "5"]
     words += ["--rules", '{"preset": "fundex", "hand_sizes": [2, 1]}']
     made = json.loads(run(*words, "--no-wait", "--json").stdout)

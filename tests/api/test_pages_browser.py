@@ -254,6 +254,22 @@ def test_the_match_steps_to_its_end_and_shows_the_record(site: Site, tab: Any) -
     ]
 
 
+COVERED = """
+() => [...document.querySelectorAll(".seat .hand .card + .card")].filter((next) => {
+  const rank = next.previousElementSibling.querySelector(".rank").getBoundingClientRect();
+  return /\\d/.test(next.previousElementSibling.querySelector(".rank").textContent)
+    && rank.right > next.getBoundingClientRect().left;
+}).length
+"""
+
+
+def test_a_full_hand_shows_every_number_whole(site: Site, tab: Any) -> None:
+    for path in (f"/matches/{site.match()}#r1", f"/matches/{site.large}-0#r1"):
+        page = tab.open(site.url + path)
+        assert page.locator(".seat").first.locator(".card").count() == 10
+        assert page.evaluate(COVERED) == 0
+
+
 def test_back_is_the_way_forward_in_reverse(site: Site, tab: Any) -> None:
     page = tab.open(f"{site.url}/matches/{site.match(1)}#r9")
     told = []

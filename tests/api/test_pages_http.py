@@ -14,6 +14,7 @@ from api.app import create_app
 from api.pages.site import FOR_EVER, POLICY, STATIC, tag
 from service import tables, tournaments
 from service.formats import FORMATS
+from service.sprt import FEWEST
 from service.work import Arena
 
 HTML = {"Accept": "text/html"}
@@ -342,7 +343,9 @@ def test_an_organiser_disqualifies_on_the_page(
     path = f"/tournaments/{made}/disqualify"
     assert signed.post(path, data=data).status_code == 422
     assert signed.post(path, data=data | {"reason": "copied <b>"}).status_code == 303
-    assert "copied &lt;b&gt;" in signed.get(f"/tournaments/{made}").text
+    page = signed.get(f"/tournaments/{made}").text
+    assert "copied &lt;b&gt;" in page
+    assert "In the order of points a match" in page and "who left is last" in page
     left = tournaments.tournament(arena, made).entrants[1]
     assert (left.status, left.reason) == ("disqualified", "copied <b>")
 
@@ -351,19 +354,47 @@ def test_a_comparison_is_begun_watched_and_cancelled_on_the_page(
     signed: FlaskClient, ready_bots: list[str], arena: Arena
 ) -> None:
     key = {"form_key": form_key(signed)}
-    assert "Find out" in signed.get("/compare").text
+    form = signed.get("/compare").text
+    assert "Find out" in form and f"after {FEWEST} deals at the earliest" in form
     assert "Find out" not in create_app(arena=arena).test_client().get("/compare").text
     same = signed.post("/compare", data=key | {"a": ready_bots[0], "b": ready_bots[0], "elo0": "x"})
     assert same.status_code == 422 and "must be a number" in same.text
     begun = signed.post("/compare", data=key | {"a": ready_bots[0], "b": ready_bots[1], "elo0": "-5"})
     assert begun.status_code == 303, re.findall(r'class="wrong".*', begun.text)
     page = begun.headers["Location"]
-    assert "Is bot 0 better than bot 1?" in signed.get(page).text
+    told = signed.get(page).text
+    assert "Is bot 0 better than bot 1?" in told and f"after {FEWEST} deals at the earliest" in told
     part = signed.get(f"{page}?part=live").text
     assert "<html" not in part and "of at most 2\u202f000 deals" in part
     assert page in signed.get("/compare").text
     assert signed.post(f"{page}/cancel", data=key).status_code == 303
     assert "cancelled" in signed.get(page).text and "Cancel it" not in signed.get(page).text
+
+
+def test_only_versions_that_are_ready_can_be_compared(
+    signed: FlaskClient, ready_bots: list[str], ada: Any, arena: Arena
+) -> None:
+    one = ready_bots[0]
+    for _ in range(3):
+        assert ada.upload(f"/bots/{one}/versions").status_code == 201
+    with arena.work() as work:
+        ours = tables.version.c.bot_id == one
+        work.db.execute(tables.version.update().where(ours).values(status="ready"))
+        work.db.execute(
+            tables.version.update().where(ours, tables.version.c.number == 3).values(status="rejected")
+        )
+    offered = signed.get("/compare").text.partition('id="f-a"')[2].partition("</select>")[0]
+    assert re.findall(rf'value="{one}(:\d+)?"', offered) == ["", ":2", ":1"]
+
+
+def test_a_finished_tournament_says_how_to_verify_it_and_what_a_match_is_called(
+    http: FlaskClient, cup: dict[str, Any]
+) -> None:
+    page = http.get(f"/tournaments/{cup['id']}").text
+    assert f"rage tournament verify {cup['id']} --hash {cup['secret_hash']}</code>" in page
+    assert "In the order of points a match" not in page
+    match = http.get(f"/matches/{cup['id']}-0").text
+    assert f">{cup['id']}-0</code></li>" in match
 
 
 def test_a_stranger_is_led_to_sign_in_and_back(http: FlaskClient) -> None:
