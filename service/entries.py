@@ -55,6 +55,7 @@ def enter(arena: Arena, caller: Account, tournament_id: str, told: str) -> None:
         here = _rows(work.db, tournament_id)
         if any((each.bot_id, each.version_id) == (entry.bot_id, entry.version_id) for each in here):
             _still_in(here, entry)
+            _own(work.db, caller, row, entry)
             return
         _may_enter(work, caller, row, entry, len(here))
         present = [each.version_id or each.bot_id for each in here]
@@ -195,7 +196,6 @@ def _still_in(here: "Sequence[Row[Any]]", entry: Entry) -> None:
 
 
 def _may_enter(work: Work, caller: Account, row: "Row[Any]", entry: Entry, count: int) -> None:
-    owner = work.db.scalar(select(bot.c.owner_id).where(bot.c.id == entry.bot_id))
     organises = caller.may_organise(row.owner_id)
     if not organises:
         _speaks_for_bots(caller)
@@ -205,10 +205,16 @@ def _may_enter(work: Work, caller: Account, row: "Row[Any]", entry: Entry, count
         raise Conflict("its organiser names the entrants of this tournament")
     if not organises and row.entry_deadline is not None and work.now > row.entry_deadline:
         raise Conflict("the deadline for entries is over")
-    if not organises and owner is not None and not caller.may_change(owner):
-        raise Forbidden("authors enter their own bots only")
+    _own(work.db, caller, row, entry)
     if count >= (row.entry_limit or MOST_ENTRANTS):
         raise Conflict(f"all {count} places are taken")
+
+
+def _own(db: Connection, caller: Account, row: "Row[Any]", entry: Entry) -> None:
+    """Raises `Forbidden` if it is another account's bot; the organiser may name any."""
+    owner = db.scalar(select(bot.c.owner_id).where(bot.c.id == entry.bot_id))
+    if not caller.may_organise(row.owner_id) and owner is not None and not caller.may_change(owner):
+        raise Forbidden("authors enter their own bots only")
 
 
 def _speaks_for_bots(caller: Account) -> None:

@@ -230,7 +230,7 @@ def _bot_fault(row: "Row[Any]") -> BotFault:
     same = ("seat", "round", "trick", "decision", "kind", "asked", "text", "out", "evidence")
     values = {name: getattr(row, name) for name in same}
     match_id = f"{row.tournament_id}-{row.number}"
-    again = f"rage reproduce {match_id} MYBOT --seat {row.seat}"
+    again = f"rage reproduce {match_id} --seat {row.seat}"
     return BotFault(**values, match_id=match_id, replay=again)
 
 

@@ -77,7 +77,7 @@ def move(arena: Arena, tournament_id: str, tell: Tell = lambda done, of: None) -
     with arena.read(steady=True) as db:
         row = db.execute(select(tournament).where(tournament.c.id == tournament_id)).first()
         if row is None:
-            raise NotFound(f"no tournament {tournament_id}")
+            raise NotFound(f"no tournament has the id {tournament_id}; give its id, not its name")
         if row.status not in OVER:
             raise Conflict(f"{row.name} is {row.status}; records are moved when it is over")
         known = _file(db, tournament_id)

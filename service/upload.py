@@ -101,9 +101,19 @@ def run_command(text: bytes, interpreters: Collection[str] | None = ()) -> tuple
         names = ", ".join(f'"{name}"' for name in ["python", *sorted(interpreters or ())])
         raise _refusal(
             f'bot.toml: run starts with "{_shown(run[0])}"; '
-            f'it may be {names} or a file of the archive, "./mybot"'
+            f'it may be {names} or a file of the archive, "./mybot"{_how_to_list(run[0])}'
         )
     return tuple(run)
+
+
+def _how_to_list(program: str) -> str:
+    """What makes an interpreter one that bots may run on; nothing for what is none's name."""
+    if NAME.fullmatch(program) is None or program in OURS:
+        return ""
+    listed = f"{program}=/usr/bin/{program}"
+    return (
+        f"; to allow it: `rage check --interpreters {listed}` at home, RAGE_INTERPRETERS={listed} on a server"
+    )
 
 
 def _may_run(program: str, interpreters: Collection[str] | None) -> bool:

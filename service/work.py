@@ -23,6 +23,9 @@ PATIENT, HASTY = 30.0, 1.5  # seconds to wait for the database: a worker has tim
 FULL = ("disk is full", "No space left")
 BUSY = ("40001", "40P01", "55P03")  # PostgreSQL: not serializable, a deadlock, a lock waited for too long
 LOCKED = "database is locked"  # the same from SQLite
+UNDEFINED_TABLE = "42P01"  # PostgreSQL
+NO_TABLE = "no such table"  # the same from SQLite
+NO_SCHEMA = "the database has no schema yet; its operator runs `rage-admin migrate`"
 
 
 @dataclass(slots=True)
@@ -155,10 +158,15 @@ def _translated() -> Iterator[None]:
             log.warning("database_busy", error=said)
             raise Unavailable("the database is busy; try again") from error
         log.error("database_away", error=said)
+        if NO_TABLE in said:
+            raise Unavailable(NO_SCHEMA) from error
         if any(sign in said for sign in FULL):
             raise Unavailable("the disk under the database is full; the operator must make room") from error
         raise Unavailable("the database cannot be reached; try again") from error
     except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) == UNDEFINED_TABLE:
+            log.error("database_without_schema", error=str(error).splitlines()[0])
+            raise Unavailable(NO_SCHEMA) from error
         if not error.connection_invalidated:
             raise
         raise Unavailable("the database went away; try again") from error

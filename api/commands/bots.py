@@ -218,6 +218,7 @@ def _show_faults(found: Json, version: Json, listed: list[Json]) -> None:
     if len(listed) == MOST_FAULTS:
         click.echo("... and perhaps more")
     click.echo(f"\nPlay the newest again at home:\n  {listed[0]['replay']}")
+    click.echo("A file after the match's id, such as better.py, plays in its place.")
 
 
 @click.command()

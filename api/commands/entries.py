@@ -56,7 +56,9 @@ def withdraw(tournament_id: str, bot: str) -> None:
     """Take BOT out. Deals that were played from every seat stay, all else with it is void."""
     client = saved.client()
     client.withdraw(tournament_id, resolve(client, bot).partition(":")[0])
-    click.echo(f"{bot} is out")
+    left = client.tournament(tournament_id)
+    played = f"{left['progress']['played']} of {left['progress']['total']} matches played"
+    click.echo(f"{bot} is out; {left['name']} is {left['status']}, {played}")
 
 
 @click.command()

@@ -1,6 +1,7 @@
 """`rage match`, `referee`, `verify`: single games."""
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -11,6 +12,7 @@ import click
 from api.commands import hashes
 
 MISMATCH = 1
+MATCH = re.compile(r"[tc]_[A-Za-z0-9_-]{1,78}-[0-9]+")
 
 
 class Unreadable(click.ClickException):
@@ -32,8 +34,21 @@ def referee(file: str) -> None:
     sys.exit(main([file]))
 
 
+class RecordFile(click.File):
+    """A file of records; for a match's id in its place it says how to get its record."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The open file; raises `BadParameter`."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            if not MATCH.fullmatch(str(value)):
+                raise
+            self.fail(f"no file {value}; of a match: rage match record {value} | rage verify -", param, ctx)
+
+
 @click.command()
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=RecordFile("rb"))
 @click.option("--secret", metavar="HEX", help="Its tournament's secret: check the deal against it.")
 @click.option(
     "--hash",

@@ -46,3 +46,5 @@ def new(name: Path, kind: str) -> None:
         click.echo(f"wrote {made}")
     lists = " --interpreters bash=/bin/bash" if kind == "bash" else ""
     click.echo(f"\nTry it:   rage check {target}{lists}\nSend it:  rage submit {target} --wait")
+    if kind == "bash":
+        click.echo("The server must list bash among its interpreters: GET /api/v1/limits shows them.")

@@ -40,6 +40,7 @@ def rankings(as_json: bool, as_csv: bool, anchor: str | None, **query: Any) -> N
     if as_csv and as_json:
         raise click.UsageError("give --csv or --json, not both")
     client = saved.client()
+    _must_be_a_rule_set(client, query["rules"])
     query["anchor"] = anchor and resolve(client, anchor)
     if as_csv:
         click.echo(client.read("/rankings", **query, format="csv").content.decode(), nl=False)
@@ -63,11 +64,23 @@ def compare(a: str, b: str, as_json: bool, **pool: Any) -> None:
     A and B are names or ids, or with a version: spy:3.
     """
     client = saved.client()
+    _must_be_a_rule_set(client, pool["rules"])
     found = client.compare(resolve(client, a), resolve(client, b), **pool)
     if as_json:
         shown.as_json(found)
     else:
         results.comparison(found)
+
+
+def _must_be_a_rule_set(client: Client, rules: str) -> None:
+    """A preset, one with switches (of which any may get results yet), or whatever else the server ranks."""
+    from engine.rules import PRESETS
+
+    if rules.partition("-")[0] in PRESETS or any(
+        each["rules"] == rules for each in client.pages("/rankings/pools")
+    ):
+        return
+    raise click.ClickException(f"no rule set {rules}; there are {', '.join(PRESETS)}, and what has switches")
 
 
 def _tell_pools(client: Client) -> None:

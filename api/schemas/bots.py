@@ -125,8 +125,8 @@ class FaultAnswer(Answer):
     kind = text("start, illegal, garbage, timeout, crash, memory, flood or escape", "illegal")
     asked = text("what was asked: start, bid, play, trump or challenge", "play")
     replay = text(
-        "the commands that play this match again at home, with your bot in its seat",
-        "rage reproduce t_k4m2xw9tq7bn-17 MYBOT --seat 2",
+        "the command that plays this match again at home; with a file after the match, that bot in its seat",
+        "rage reproduce t_k4m2xw9tq7bn-17 --seat 2",
     )
     text = text("what happened", "R9 is not in legal")
     out = flag("whether the bot was out from then on", False)

@@ -173,7 +173,8 @@ def test_an_organiser_changes_a_draft_and_authors_come_and_go(run: Run, four: li
     one = made["id"]
     assert (made["status"], made["challenger"], made["entry"]["limit"]) == ("draft", four[0], 4)
     assert "bot 3" in run("tournament", "enter", one, four[3]).output
-    assert f"{four[3]} is out" in run("tournament", "withdraw", one, four[3]).output
+    said = run("tournament", "withdraw", one, four[3]).output
+    assert f"{four[3]} is out; Open is draft, 0 of " in said
     run("tournament", "edit", one, status=2)
     changes = ("--name", "Round", "--challenger", four[1], "--deals", "1")
     assert "Round, draft, gauntlet" in run("tournament", "edit", one, *four, *changes).output
@@ -248,7 +249,9 @@ def test_a_record_that_was_tampered_with_is_told_apart(
         run("verify", "-", input=json.dumps(good) + "\n" + json.dumps(good)).output == "verified 2 records\n"
     )
     assert "not JSON" in run("verify", "-", input="{", status=2).output
-    run("verify", str(home / "nothing.json"), status=2)
+    assert "No such file" in run("verify", str(home / "nothing.json"), status=2).output
+    one = f"{made['id']}-0"
+    assert f"rage match record {one} | rage verify -" in run("verify", one, status=2).output
 
 
 def test_a_round_is_settled(run: Run) -> None:

@@ -1,6 +1,7 @@
 """What the command says when something is not as a person thought."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,7 @@ def test_faults_are_those_of_the_newest_version_that_has_some(
     said = run("faults", "bot 0").output
     assert "bot 0 v2: nothing went wrong\nFaults of bot 0 v1, newest first:" in said
     assert "R99 is no card" in said
+    assert re.search(r"^  rage reproduce t_\S+-\d+ --seat \d$", said, re.MULTILINE)
     assert run("faults", "bot 0", "2").output == "bot 0 v2: nothing went wrong\n"
 
 
@@ -245,9 +247,16 @@ def test_switches_without_a_preset_are_fundexs(run: Run, logged_in: Client, prom
 def test_a_pool_without_results_names_those_with_some(
     run: Run, logged_in: Client, cup: dict[str, Any]
 ) -> None:
-    said = run("rankings", "--rules", "foo").output
-    assert "no rated matches yet: foo, 4 at a table" in said
-    assert "there are rankings of: --rules fundex-" in said
+    for name in ("korean", "fundex-0123abcd"):
+        said = run("rankings", "--rules", name).output
+        assert f"no rated matches yet: {name}, 4 at a table" in said
+        assert "there are rankings of: --rules fundex-" in said
+
+
+@pytest.mark.parametrize("words", [(), ("--json",), ("--csv",), ("compare", "bot 0", "bot 1")])
+def test_unknown_rules_have_no_rankings(run: Run, logged_in: Client, words: tuple[str, ...]) -> None:
+    said = run("rankings", *words, "--rules", "foo", status=1).output
+    assert "no rule set foo; there are " in said and "fundex" in said
 
 
 def test_a_folder_is_looked_through_before_it_is_sent(run: Run, logged_in: Client, home: Path) -> None:

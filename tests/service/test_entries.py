@@ -89,6 +89,8 @@ def test_authors_enter_their_own_bots_until_the_deadline_or_the_limit(
     entries.enter(arena, author, made.id, theirs)
     with pytest.raises(Conflict, match="all 3 places"):
         entries.enter(arena, bob, made.id, third)
+    with pytest.raises(Forbidden, match="their own bots only"):  # it is in already, by its author
+        entries.enter(arena, bob, made.id, theirs)
     entries.withdraw(arena, bob, made.id, mine)
     assert here(arena, made.id) == [(0, other, "in"), (1, theirs, "in")]
     clock.turn(3601)

@@ -8,6 +8,7 @@ import yaml
 from sqlalchemy import Connection, text, update
 
 from service import health, leases, presence, progress, reap, tables, tournaments
+from service.errors import Unavailable
 from service.jobs import CHECK, PLAY, InlineQueue, Job
 from service.settings import Settings
 from service.work import Arena
@@ -120,7 +121,14 @@ def test_metrics_tell_since_when_nobody_has_watched(arena: Arena, clock: Any) ->
 
 def test_a_database_that_was_never_made_is_refused(tmp_path: Path) -> None:
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path)})
-    assert health.refusing(Arena.open(settings, InlineQueue())) is not None
+    never = Arena.open(settings, InlineQueue())
+    assert "no schema yet" in (health.refusing(never) or "")
+    assert "no schema yet" in health.ready(never).trouble[0]
+
+
+def test_a_table_that_is_not_there_means_that_nobody_migrated(arena: Arena) -> None:
+    with pytest.raises(Unavailable, match="no schema yet"), arena.read() as db:
+        db.execute(text("SELECT * FROM nowhere"))
 
 
 def test_a_database_of_the_right_schema_will_do(arena: Arena) -> None:

@@ -240,6 +240,7 @@ def test_an_operators_commands(arena: Arena, cup: str, tmp_path: Path) -> None:
     with arena.work() as work:
         work.db.execute(summary.insert().values(kept._asdict()))
     run("records", "move", status=2)
+    assert "give its id" in run("records", "move", "Autumn open", status=1)
     assert f"{cup}.records" in run("records", "move", cup)
     (told,) = json.loads(run("records", "list", "--check", "--json"))
     assert (told["tournament_id"], told["matches"], told["here"], told["trouble"]) == (cup, 24, True, None)

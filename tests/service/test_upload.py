@@ -132,5 +132,12 @@ def test_what_is_not_listed_is_refused_with_what_is(run: str, reason: str) -> No
     assert reason in refused.value.errors["code"][0]
 
 
+def test_what_would_allow_an_interpreter_is_named() -> None:
+    with pytest.raises(Invalid) as refused:
+        upload.inspect("bot.zip", archive('["bash", "main.js"]'), {})
+    said = refused.value.errors["code"][0]
+    assert "--interpreters bash=/usr/bin/bash" in said and "RAGE_INTERPRETERS=bash=/usr/bin/bash" in said
+
+
 def test_the_run_command_is_read() -> None:
     assert upload.run_command(b'run = ["./bot", "--fast"]') == ("./bot", "--fast")
