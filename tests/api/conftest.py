@@ -18,7 +18,7 @@ import structlog
 from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import event, update
+from sqlalchemy import update
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
@@ -95,19 +95,6 @@ def arena(settings: Settings, clock: Clock, empty_database: Path) -> Iterator[Ar
     opened = Arena.open(settings, InlineQueue(), clock)
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def queries(arena: Arena) -> Iterator[list[str]]:
-    """What the database is asked from now on."""
-    said: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        said.append(statement)
-
-    event.listen(arena.database, "before_cursor_execute", note)
-    yield said
-    event.remove(arena.database, "before_cursor_execute", note)
 
 
 # The application, each of whose answers must be as documented.

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event, update
+from sqlalchemy import update
 
 from engine.rules import RuleSet
 from service import (
@@ -174,25 +174,20 @@ def test_a_disqualification_tells_its_reason_and_stays(
 
 
 def test_who_may_not_take_a_bot_out_makes_nobody_read_its_matches(
-    arena: Arena, author: Account, ready_bots: Ready, bob: Account, play_all: PlayAll
+    arena: Arena, author: Account, ready_bots: Ready, bob: Account, play_all: PlayAll, queries: list[str]
 ) -> None:
     bots = ready_bots(4)
     made = tournaments.create(arena, author, spec(bots))
-    asked: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        asked.append(statement)
 
     def matches_read_for(caller: Account) -> list[str]:
-        asked.clear()
+        queries.clear()
         with pytest.raises((Forbidden, Conflict)):
             entries.withdraw(arena, caller, made.id, bots[0])
         with pytest.raises((Forbidden, Conflict)):
             entries.disqualify(arena, caller, made.id, bots[0], "spite")
-        assert asked
-        return [each for each in asked if re.search(r'FROM "?match\b', each)]
+        assert queries
+        return [each for each in queries if re.search(r'FROM "?match\b', each)]
 
-    event.listen(arena.database, "before_cursor_execute", note)
     assert matches_read_for(bob) == []
     play_all(arena)
     assert matches_read_for(author) == []

@@ -2,13 +2,13 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event, select, update
+from sqlalchemy import select, update
 
 from service import counts, leases, paging, rankings, refit, rerate, tables, tournaments
 from service.accounts import Account
@@ -201,19 +201,6 @@ def test_what_is_asked_of_the_rankings_touches_no_results(
     assert not any(
         f"FROM {table}" in named or f"JOIN {table}" in named for table in ("match", "seat", "counted")
     )
-
-
-@pytest.fixture
-def queries(arena: Arena) -> Iterator[list[str]]:
-    """What is said to the database from now on."""
-    said: list[str] = []
-
-    def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-        said.append(statement)
-
-    event.listen(arena.database, "before_cursor_execute", note)
-    yield said
-    event.remove(arena.database, "before_cursor_execute", note)
 
 
 def test_of_ten_minutes_under_way_the_last_snapshot_is_kept(
