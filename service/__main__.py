@@ -230,7 +230,7 @@ def become(words: Sequence[str], testing: bool) -> None:
     program = str(PYTHON if testing else VENV / "bin" / "rage")
     if testing:
         os.chdir(ROOT)
-        words = ["-m", "pytest", "-n", "auto", "--dist", "loadgroup", *words]
+        words = ["-m", "pytest", "-n", "auto", "--dist", "loadgroup", "--no-loadscope-reorder", *words]
     sys.stdout.flush()
     os.execv(program, [program, *words])  # noqa: S606 - no shell is wanted
 

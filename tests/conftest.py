@@ -33,6 +33,19 @@ SCREENS: dict[str, dict[str, Any]] = {
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
 }
+LONGEST = (
+    "service",
+    "test_chaos.py",
+    "workers",
+    "test_pages_browser.py",
+    "test_up.py",
+    "test_killing.py",
+    "test_stopping.py",
+    "test_by_hand.py",
+    "test_readme.py",
+    "test_refit.py",
+    "test_tournaments.py",
+)  # groups, each as long as many others together
 EXPECTED = ("Failed to load resource",)  # an answer of 4xx or 5xx; tests that want none look at answers
 
 
@@ -47,15 +60,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--screenshots", metavar="DIR", help="write a picture of every page into this folder")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where several processes share the tests: files stay whole, and what runs bots is done by one of them.
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Half as many again as there are cores: tests wait a third of their time, for other programs."""
+    told = "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ
+    return None if told else (3 * len(os.sched_getaffinity(0)) + 1) // 2
 
-    Those tests look for what a sandbox left on this machine, and would find what another's is just using.
-    """
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several processes share the tests: what each of them takes at once, and the longest first."""
     for item in items:
-        runs_bots = any(item.get_closest_marker(mark) for mark in ("story", "sandbox", "chaos"))
-        alone = runs_bots or item.path.parent.name == "workers"
-        item.add_marker(pytest.mark.xdist_group("bots" if alone else item.path.name))
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(group_of(item), len(place)))
+
+
+def group_of(item: pytest.Item) -> str:
+    """Tests of one file stay together, and so do those that share a service, or the sandboxes."""
+    if "service" in getattr(item, "fixturenames", ()):
+        return "service"
+    return "workers" if item.path.parent.name == "workers" else item.path.name
 
 
 @contextmanager

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.story, pytest.mark.sandbox, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Supervisor]:
+def victim(tmp_path: Path) -> Iterator[Supervisor]:
     """A service of its own, for it will suffer."""
     environment = {
         "RAGE_DATA_DIR": str(tmp_path),
@@ -54,16 +54,16 @@ def until_it_goes_on(client: Client, tournament_id: str) -> None:
         time.sleep(0.1)
 
 
-def test_every_match_is_played_once_though_everything_is_killed_in_turn(service: Supervisor) -> None:
-    client = Client(service.address)
+def test_every_match_is_played_once_though_everything_is_killed_in_turn(victim: Supervisor) -> None:
+    client = Client(victim.address)
     client.register("organiser")
     bots = [bot["id"] for bot in client.bots(owner="house") if bot["name"] != "montecarlo"]
     made = client.create_tournament(name="Storm", entrants=bots, players=3, deals=60)
     until_it_goes_on(client, made["id"])
-    redis.Redis.from_url(service.settings.client_url).flushall()
+    redis.Redis.from_url(victim.settings.client_url).flushall()
     until_it_goes_on(client, made["id"])
     for name in ("players", "desk", "beat", "valkey", "api"):
-        os.kill(service.pids[name], signal.SIGKILL)
+        os.kill(victim.pids[name], signal.SIGKILL)
         until_it_goes_on(client, made["id"])
     over = client.wait_over(made["id"], seconds=200)
     assert over["status"] == "finished"
