@@ -28,13 +28,13 @@ SOURCE = "bot.py"
 
 def main() -> None:
     """Play one match over the standard streams; the first argument is the file name to show in tracebacks."""
+    prepare()
     questions, answers = _private_streams()
     name = sys.argv[1] if len(sys.argv) > 1 else SOURCE
     place = os.path.abspath(SOURCE)  # wherever the author's code goes
     sys.argv[:] = [name]
-    _show_refused_calls()
     try:
-        _serve(questions, answers, name, place)
+        serve(questions, answers, name, place)
     except AuthorError as error:
         _leave(f"{name}: {error}\n", 1)
     except SystemExit as leaving:
@@ -42,6 +42,21 @@ def main() -> None:
     except BaseException as error:
         _leave(_authors_traceback(error, name, place), 1)
     _leave("", 0)
+
+
+def prepare() -> None:
+    """What is the same before every match; a warm parent has done it for all its children. Idempotent.
+
+    Each print shows at once, and the line that makes a forbidden system call, crashes a library or overruns
+    its time goes to the log.
+    """
+    if faulthandler.is_enabled():
+        return
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
+    faulthandler.enable()
+    for asked, ends in ((_signal.SIGSYS, True), (_signal.SIGUSR2, False)):
+        faulthandler.register(asked, all_threads=False, chain=ends)
 
 
 def load(text: bytes, name: str) -> Author:
@@ -53,7 +68,8 @@ def load(text: bytes, name: str) -> Author:
     return Author.of(module)
 
 
-def _serve(questions: BinaryIO, answers: int, name: str, place: str) -> None:
+def serve(questions: BinaryIO, answers: int, name: str, place: str) -> None:
+    """Answer line by line, as the bot in the file at `place`, until the end."""
     start = lines.read(questions.readline() or b"null")
     if start is None:
         return
@@ -98,16 +114,7 @@ def _private_streams() -> tuple[BinaryIO, int]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
     return os.fdopen(questions, "rb"), answers
-
-
-def _show_refused_calls() -> None:
-    """The line that made a forbidden system call, crashed a library or overran its time goes to the log."""
-    faulthandler.enable()
-    for asked, ends in ((_signal.SIGSYS, True), (_signal.SIGUSR2, False)):
-        faulthandler.register(asked, all_threads=False, chain=ends)
 
 
 def _authors_traceback(error: BaseException, name: str, place: str) -> str:

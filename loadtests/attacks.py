@@ -99,6 +99,11 @@ ATTACKS = [
     Attack("kill everybody", "os.kill(-1, signal.SIGKILL)", "crash -"),
     Attack("kill the group", "os.kill(0, signal.SIGKILL)", "crash", True),
     Attack("kill process 1", "os.kill(1, signal.SIGKILL)", "-"),
+    Attack(
+        "wake process 1",
+        "for number in range(1, 65):\n    libc.kill(1, number)",
+        "-",
+    ),
     Attack("kill a host process", "os.kill(@PID@, signal.SIGKILL)", "crash", True),
     # memory
     Attack("memory at once", "x = bytearray(2_000_000_000)", "memory", True),

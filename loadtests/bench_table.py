@@ -245,17 +245,11 @@ def _private(sandbox: Sandbox) -> str:
     with _seat(sandbox, TRIVIAL) as running:
         _ready((running.stdin, running.stdout))
         outer = getattr(running, "outer", None)
-        alone = getattr(running, "alone", False)
-        top = outer.pid if outer else running._pid() if alone else _above(running._pid())
+        top = outer.pid if outer else running._pid()
         shown = f"{sum(map(_own, _family(top))) / 1024:.1f} MB"
         parents = getattr(sandbox.launcher, "parents", {}).values()
         kept = [sum(map(_own, parent.pids())) / 1024 for parent in parents]
         return shown + (f"  (and its parent {max(kept):.1f} MB)" if kept else "")
-
-
-def _above(pid: int) -> int:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.split("PPid:")[1].split()[0])
 
 
 def _family(pid: int) -> list[int]:

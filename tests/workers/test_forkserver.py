@@ -4,6 +4,7 @@ import io
 import json
 import os
 import signal
+import struct
 import time
 import zipfile
 from collections.abc import Iterator
@@ -175,3 +176,40 @@ def test_closing_leaves_no_parent_and_no_group(table, leftovers) -> None:
     probed.close()
     assert pids and not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
     assert leftovers(probed) == {}
+
+
+LEAVE = """
+import ctypes, os, socket, time
+libc = ctypes.CDLL(None, use_errno=True)
+
+def queues(flags):
+    return [libc.shmget(77, 9, flags) >= 0, libc.semget(77, 1, flags) >= 0, libc.msgget(77, flags) >= 0]
+
+def start(info):
+    named, door = (socket.socket(family) for family in (socket.AF_UNIX, socket.AF_INET))
+    print("FOUND", queues(0), os.listdir("/tmp"), os.getpid(), socket.gethostname())
+    named.bind("\\0rage")
+    door.bind(("0.0.0.0", 7777))
+    door.listen()
+    print("LEFT", queues(0o1666), libc.sethostname(b"x", 1), socket.socket().connect_ex(("127.0.0.1", 7777)))
+    open("/tmp/left", "w").close()
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(60)
+"""
+FOUND = "FOUND [False, False, False] [] 2 table\nLEFT [True, True, True] -1 101\n"
+
+
+def test_even_without_a_filter_nothing_stays_in_a_seats_namespaces(table, monkeypatch, leftovers) -> None:
+    """The network is shared by the bots that follow one another in a seat; the rest is each one's own."""
+    allow_all = struct.pack("HBBI", 6, 0, 0, 0x7FFF_0000)
+    monkeypatch.setattr("workers.sandbox.filters.compiled", lambda **_: allow_all)
+    probed = Sandbox.probe(launcher="fork-server")
+    try:
+        if probed.mode != "A":
+            pytest.skip("no scratch space to leave anything in")
+        for _ in range(2):
+            assert log_of(table(LEAVE + PLAY, at=probed)) == FOUND
+            assert leftovers(probed) == {}
+    finally:
+        probed.close()

@@ -7,6 +7,7 @@ rights to make more of them and no others.
 import contextlib
 import json
 import os
+import resource
 import select
 import shlex
 import signal
@@ -75,9 +76,9 @@ class Parent:
     _reports: list[dict[str, Any]] = field(default_factory=list)
 
     def launch(self, order: dict[str, Any], descriptors: list[int]) -> int:
-        """Have a bot made; returns a descriptor of its first process. Raises `MatchVoid`."""
+        """Have a bot made; returns a descriptor of it. Raises `MatchVoid`."""
         try:
-            socket.send_fds(self.control, [json.dumps(order).encode()], descriptors)
+            socket.send_fds(self.control, [_written(order)], descriptors)
             if not _readable(self.control, PATIENCE):
                 raise MatchVoid("a seat's parent process does not answer")
             data, passed, _, _ = socket.recv_fds(self.control, REPORT, 4)
@@ -234,11 +235,11 @@ class Nursery:
         return entered(self._arguments(settings), ["ulimit -c 0"], group, uid)
 
     def _settings(self, control: int, rules: int, *, numpy: bool) -> dict[str, Any]:
-        scratch = {"bytes": POLICY.scratch_bytes, "files": POLICY.scratch_files}
+        scratch = f"size={POLICY.scratch_bytes},nr_inodes={POLICY.scratch_files},mode=0700"
         return {
             "control": control,
             "filter": rules,
-            "warm": ["engine.bot", *(["numpy.random"] if numpy else [])],
+            "warm": ["engine.rehearsal", *(["numpy.random"] if numpy else [])],
             "scratch": scratch if self.groups is not None else None,
             "open": None,
         }
@@ -252,6 +253,13 @@ class Nursery:
         text = Path(parent.__file__).read_text()
         command = [self.runtime.python, "-S", "-c", text, json.dumps(settings)]
         return [self.program, *FIXED, *places, *environment, "--", *command]
+
+
+def _written(order: dict[str, Any]) -> bytes:
+    """An order as `parent` reads it."""
+    limits = [f"{getattr(resource, name)} {value}" for name, value in order["limits"].items()]
+    more = {name: value for name, value in order.items() if name not in ("number", "limits")}
+    return f"{order['number']} {' '.join(limits)}\n{json.dumps(more) if more else ''}".encode()
 
 
 def entered(bwrap: list[str], lines: list[str], group: Group | None, uid: int) -> list[str]:

@@ -1,5 +1,6 @@
 """The system call filter of `policy`, compiled by libseccomp once per process and kind of bot."""
 
+import contextlib
 import os
 from collections.abc import Iterable
 from functools import cache
@@ -8,12 +9,16 @@ from typing import Any
 from workers.sandbox import policy
 from workers.sandbox.errors import SandboxUnavailable
 
+AS_A_TREE = 2  # every bot has the kernel try all calls on its filter: 14 steps each instead of 166
+
 
 @cache
 def compiled(*, forks: bool, threads: bool = True) -> bytes:
     """The BPF program for bots that may start processes (`forks`), only threads, or neither."""
     seccomp = _library()
     rules = seccomp.SyscallFilter(seccomp.ERRNO(1))
+    with contextlib.suppress(ValueError, OSError):  # libseccomp before 2.5 knows no other than a long list
+        rules.set_attr(seccomp.Attr.CTL_OPTIMIZE, AS_A_TREE)
     _add(rules, seccomp.ALLOW, policy.ALLOWED | (policy.FORKING if forks else frozenset()))
     loudly = policy.REFUSED_LOUDLY - {"socket"}
     _add(rules, seccomp.TRAP, loudly | (frozenset() if forks else policy.FORKING))

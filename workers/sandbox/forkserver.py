@@ -25,29 +25,21 @@ from workers.sandbox.running import Ending, Running
 
 @dataclass(slots=True, kw_only=True)
 class Forked(Running):
-    """A bot that a seat's parent made. `first` is its namespace's first process, which waits for it.
+    """A bot that a seat's parent made: one process, `bot` a descriptor of it.
 
-    Without namespaces it is `alone`: then `first` is the bot, and its `folder` is ours to remove.
+    Without namespaces its `folder` is ours to remove.
     """
 
     parent: Parent
     number: int
-    first: int
+    bot: int
     folder: Path | None = None
-    alone: bool = False
-    _first_pid: int = 0
-    _bot: int = 0
+    _known: int = 0
 
     def _pid(self) -> int:
-        if not self._bot and self.first >= 0:
-            self._first_pid = self._first_pid or _numbered(self.first)
-            if self.alone:
-                self._bot = self._first_pid
-                return self._bot
-            with contextlib.suppress(OSError, IndexError):
-                children = f"/proc/{self._first_pid}/task/{self._first_pid}/children"
-                self._bot = int(Path(children).read_text().split()[0])
-        return self._bot
+        if not self._known and self.bot >= 0:
+            self._known = _numbered(self.bot)
+        return self._known
 
     def _peak(self) -> int:
         return self._beyond(self.peak_of(self._pid())) if self._pid() else 0
@@ -57,9 +49,9 @@ class Forked(Running):
         return max(kib - self.parent.held.private // KIB, 0)
 
     def _kill(self) -> None:
-        """The namespace's first process: with it the kernel ends all the others at once."""
+        """All its threads, and by its parent all that there might be beside it."""
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.first, signal.SIGKILL)
+            signal.pidfd_send_signal(self.bot, signal.SIGKILL)
 
     def _kill_hard(self) -> None:
         self.parent.close()
@@ -86,9 +78,9 @@ class Forked(Running):
         )
 
     def _clear(self) -> None:
-        if self.first >= 0:
-            os.close(self.first)
-            self.first = -1
+        if self.bot >= 0:
+            os.close(self.bot)
+            self.bot = -1
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -144,7 +136,7 @@ class ForkServer:
         }
         with Pipes() as pipes:
             stdin, stdout, stderr = pipes.streams()
-            first = parent.launch(
+            bot = parent.launch(
                 order, [stdin, stdout, stderr, pipes.data(code.file_name().encode() + b"\n" + code.content)]
             )
             pipes.kept = True
@@ -156,7 +148,7 @@ class ForkServer:
             shows_where=True,
             parent=parent,
             number=number,
-            first=first,
+            bot=bot,
         )
 
 

@@ -113,7 +113,7 @@ class Landlock:
                 "run": run,
             }
             with Pipes() as pipes:
-                first = known.launch(order, [*pipes.streams(), pipes.data(code.file_name().encode() + b"\n")])
+                bot = known.launch(order, [*pipes.streams(), pipes.data(code.file_name().encode() + b"\n")])
                 pipes.kept = True
             return Forked(
                 stdin=pipes.ours[0],
@@ -123,9 +123,8 @@ class Landlock:
                 shows_where=run is None,
                 parent=known,
                 number=self.launched,
-                first=first,
+                bot=bot,
                 folder=folder,
-                alone=True,
             )
 
     def close(self) -> None:

@@ -4,16 +4,20 @@
 and never runs a bot's code: that happens in a child which by then has namespaces, limits and a system call
 filter of its own, and none of the parent's descriptors. Orders come and reports go over one socket:
 
-    < {"number", "limits"}                          and the bot's stdin, stdout, stderr and source
-    > {"number", "pid"}                             and a descriptor of its namespace's first process
+    < number limit value limit value ...            and the bot's stdin, stdout, stderr and source
+    > {"number"}                                    and a descriptor of the bot
     > {"number", "failed"}                          the child could not be walled in
     > {"number", "status", "cpu_ns", "memory_kb"}   all of it has ended
 
 The source comes with the bot's name as its first line: what the parent itself reads the next bot could find.
-Where namespaces are not to be had, Landlock stands in for them: the order then names the bot's `folder`, and
-what to `run` in it if it is no Python file.
+Where namespaces are not to be had, Landlock stands in for them: a second line of the order, in JSON, then
+names the bot's `folder`, and what to `run` in it if it is no Python file.
+
+Between two forks it does as little as it can, by the plainest means: each page that it or a child touches is
+copied then, and that is most of what a bot's start costs.
 """
 
+import _signal  # type: ignore[import-not-found]  # the whole `signal` makes an enum of every number it gives
 import _socket  # the whole `socket` would be a hundred pages in every bot
 import ctypes
 import gc
@@ -22,43 +26,49 @@ import json
 import os
 import resource
 import select
-import signal
 import struct
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
-CLONE_NEWNS, CLONE_NEWPID = 0x0002_0000, 0x2000_0000
-CLONE_OTHERS = 0x0400_0000 | 0x0800_0000 | 0x4000_0000  # host name, message queues, network
+CLONE_VM, CLONE_FILES, CLONE_NEWNS, CLONE_NEWPID = 0x100, 0x400, 0x0002_0000, 0x2000_0000
+CLONE_NEWNET = 0x4000_0000
+CLONE_OTHERS = 0x0400_0000 | 0x0800_0000  # host name, message queues
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_RDONLY, MS_REMOUNT = 2, 4, 8, 1, 32
 MS_REC, MS_PRIVATE = 0x4000, 0x4_0000
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 22, 24, 38, 47
 CAP_SETPCAP, CAP_SYS_ADMIN = 8, 21
-CAPABILITY_VERSION = 0x2008_0522
+CAPABILITIES = struct.pack("Ii", 0x2008_0522, 0)  # version 3, of this process
+NO_CAPABILITY = bytes(24)
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 LANDLOCK_FILES, LANDLOCK_NETWORK, LANDLOCK_SCOPE = 0xFFFF, 3, 3  # all there is up to version 6
 LANDLOCK_READ = 1 | 4 | 8  # run, read, list
 SOURCE_PAGES = 16 * 4096  # beside the source itself
 ORDER = 64 * 1024
 DESCRIPTORS = 1024
-MOST_PASSED = 6
+ROOM = _socket.CMSG_SPACE(4 * 6)  # for descriptors
 NAME = 4096
+STACK = 16 * 1024
 
 libc = ctypes.CDLL(None, use_errno=True)
+for called in ("capset", "clone", "mount", "pause", "prctl", "setns", "syscall", "unshare"):
+    getattr(libc, called)  # looked up once, not by every child
 
 
 def main() -> None:
     """Serve orders until the worker closes the socket."""
     settings = json.loads(sys.argv[1])
     sys.argv[:] = [""]
-    _done(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+    _done(libc.prctl(PR_SET_PDEATHSIG, _signal.SIGKILL, 0, 0, 0))
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())  # see `_Namespace`
     control = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, settings["control"])
     with os.fdopen(settings["filter"], "rb") as file:
-        rules = file.read()
+        settings["program"] = _Program(file.read())
+    namespace = _Namespace() if settings["open"] is None else None
     _warm(settings["warm"])
-    own = os.pidfd_open(os.getpid())
     control.send(b'{"ready":true}')
-    while data := _order(control):
-        _serve(control, own, *data, rules, settings)
+    while order := _Order.next(control):
+        _serve(control, order, namespace, settings)
 
 
 def _warm(names: list[str]) -> None:
@@ -70,102 +80,127 @@ def _warm(names: list[str]) -> None:
     for name in names:
         importlib.import_module(name)
     os.register_at_fork = register
+    if "engine.rehearsal" in names:
+        sys.modules["engine.rehearsal"].rehearse()
     gc.collect()
     gc.freeze()  # or each child's collector would write to, and so copy, every page
 
 
-def _order(control: _socket.socket) -> tuple[dict[str, Any], list[int]] | None:
-    """An order and its descriptors; None once the worker is gone."""
-    room = _socket.CMSG_SPACE(4 * MOST_PASSED)
-    data, passed, _, _ = control.recvmsg(ORDER, room, _socket.MSG_CMSG_CLOEXEC)
-    if not data:
-        return None
-    content = b"".join(content for _, _, content in passed)
-    return json.loads(data), list(struct.unpack(f"{len(content) // 4}i", content))
+class _Order:
+    """A bot to be made."""
+
+    @classmethod
+    def next(cls, control: _socket.socket) -> "_Order | None":
+        """The next one; None once the worker is gone."""
+        data, passed, _, _ = control.recvmsg(ORDER, ROOM, _socket.MSG_CMSG_CLOEXEC)
+        return cls(data, passed) if data else None
+
+    def __init__(self, data: bytes, passed: list[tuple[int, int, bytes]]) -> None:
+        first, _, second = data.partition(b"\n")
+        self.number, *limits = map(int, first.split())
+        self.limits = limits
+        self.more: dict[str, Any] = json.loads(second) if second else {}
+        ((_, _, content),) = passed
+        self.passed = struct.unpack(f"{len(content) // 4}i", content)
 
 
 def _serve(
-    control: _socket.socket,
-    own: int,
-    order: dict[str, Any],
-    passed: list[int],
-    rules: bytes,
-    settings: dict[str, Any],
+    control: _socket.socket, order: _Order, namespace: "_Namespace | None", settings: dict[str, Any]
 ) -> None:
     """One bot from its first to its last moment."""
-    apart = settings["open"] is None
-    if apart:
-        _done(libc.unshare(CLONE_NEWPID))
+    if namespace:
+        namespace.begin()
     child = os.fork()
-    if not child and "usher" in order:
-        _usher(control, order, passed)
     if not child:
-        _wall_in(control, order, passed, rules, settings)
-    if apart:
-        _done(libc.setns(own, CLONE_NEWPID))  # the next child gets a namespace of its own again
-    for descriptor in passed:
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
+        if "usher" in order.more:
+            _usher(control, order)
+        _wall_in(control, order, settings)
+    if namespace:
+        namespace.leave()
+    for descriptor in order.passed:
         os.close(descriptor)
     watched = os.pidfd_open(child)
-    told = json.dumps({"number": order["number"], "pid": child}).encode()
+    told = b'{"number":%d}' % order.number
     control.sendmsg([told], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", watched))])
     _wait(control, watched)
     os.close(watched)
     _, status, spent = os.wait4(child, 0)
-    report = {
-        "number": order["number"],
-        "status": _told(status),
-        "cpu_ns": int((spent.ru_utime + spent.ru_stime) * 1e9),
-        "memory_kb": spent.ru_maxrss,
-    }
-    control.send(json.dumps(report).encode())
+    if namespace:
+        namespace.end()
+    cpu_ns = int((spent.ru_utime + spent.ru_stime) * 1e9)
+    report = b'{"number":%d,"status":%d,"cpu_ns":%d,"memory_kb":%d}'
+    control.send(report % (order.number, _told(status), cpu_ns, spent.ru_maxrss))
+
+
+class _Namespace:
+    """What a bot sees of other processes: for each one a namespace of its own, in which it is born.
+
+    Its first process is not the bot: the kernel spares such a one its own signals, so it could not abort, nor
+    die of a refused call. Nor is it a copy of us, which would cost as much as the bot: it sleeps in our very
+    memory and hears no signal, as long as the bot lives.
+    """
+
+    def __init__(self) -> None:
+        _leave_networks()
+        self._own = os.pidfd_open(os.getpid())
+        self._stack = ctypes.create_string_buffer(STACK)
+        self._top = ctypes.c_void_p((ctypes.addressof(self._stack) + STACK) & ~15)
+        self._first = 0
+
+    def begin(self) -> None:
+        """Make one; the next child is born into it."""
+        flags = CLONE_VM | CLONE_FILES | CLONE_NEWPID | _signal.SIGCHLD
+        self._first = libc.clone(libc.pause, self._top, flags, None)
+        _done(self._first)
+        place = os.pidfd_open(self._first)
+        _done(libc.setns(place, CLONE_NEWPID))
+        os.close(place)
+
+    def leave(self) -> None:
+        """Have no more children in it."""
+        _done(libc.setns(self._own, CLONE_NEWPID))
+
+    def end(self) -> None:
+        """With the first process the kernel ends whatever else there is."""
+        os.kill(self._first, _signal.SIGKILL)
+        os.waitpid(self._first, 0)
 
 
 def _wait(control: _socket.socket, watched: int) -> None:
     """Until the child has ended; a worker that is gone ends us, and with us the child."""
     poll = select.poll()
     poll.register(watched, select.POLLIN)
-    poll.register(control.fileno(), select.POLLHUP)
-    while True:
-        ready = {descriptor for descriptor, _ in poll.poll()}
-        if control.fileno() in ready:
-            os._exit(0)
-        if watched in ready:
-            return
+    poll.register(control, 0)  # its other end's closing is told in any case
+    ready = poll.poll()
+    if len(ready) > 1 or ready[0][0] != watched:
+        os._exit(0)
 
 
-def _wall_in(
-    control: _socket.socket,
-    order: dict[str, Any],
-    passed: list[int],
-    rules: bytes,
-    settings: dict[str, Any],
-) -> NoReturn:
+def _wall_in(control: _socket.socket, order: _Order, settings: dict[str, Any]) -> NoReturn:
     """The child's way from parent to bot; the bot's code runs last, with nothing left to give away."""
     try:
-        _done(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+        _done(libc.prctl(PR_SET_PDEATHSIG, _signal.SIGKILL, 0, 0, 0))
         os.setsid()
-        for number, descriptor in enumerate(passed[:3]):
-            os.dup2(descriptor, number)
+        *streams, source = order.passed
+        _take(streams)
+        name = os.pread(source, NAME, 0).partition(b"\n")[0]
         if settings["open"] is None:
-            _leave_host(passed[3], settings)
+            _leave_host(source, len(name) + 1, settings["scratch"])
         else:
-            _lock_host(order["folder"], settings["open"])
-        _limit(order)
-        program = _Program(rules)
+            _lock_host(order.more["folder"], settings["open"])
+        _limit(order.limits)
         bot = sys.modules["engine.bot"]
         if "numpy" in sys.modules:  # else all bots of a seat would throw the same dice
             sys.modules["numpy.random"].seed()
-        name = _name(passed[3])
-        _done(libc.prctl(PR_SET_SECCOMP, 2, program.pointer, 0, 0))
+        _done(libc.prctl(PR_SET_SECCOMP, 2, settings["program"].pointer, 0, 0))
     except BaseException as error:
-        failed = {"number": order["number"], "failed": f"{type(error).__name__}: {error}"}
-        control.send(json.dumps(failed).encode())
-        os._exit(1)
+        _give_up(control, order, error)
     control.detach()
     os.closerange(3, DESCRIPTORS)
-    if order.get("run"):
-        _become(order["run"])
-    sys.argv[:] = ["-c", name]
+    if order.more.get("run"):
+        _become(order.more["run"])
+    sys.argv[:] = ["-c", name.decode()]
     try:
         bot.main()
     except BaseException:
@@ -174,33 +209,39 @@ def _wall_in(
         os._exit(1)
 
 
-def _usher(control: _socket.socket, order: dict[str, Any], passed: list[int]) -> NoReturn:
-    """The child's way from a seat's usher to its bubblewrap, which does the walling in.
-
-    Whatever is passed has a higher number than it gets, so none is overwritten before its turn.
-    """
-    told, run = order["usher"], order["run"]
+def _usher(control: _socket.socket, order: _Order) -> NoReturn:
+    """The child's way from a seat's usher to its bubblewrap, which does the walling in."""
+    told, run = order.more["usher"], order.more["run"]
     try:
         os.setsid()
-        for number, descriptor in enumerate(passed):
-            os.dup2(descriptor, number)
+        _take(order.passed)
         if told["mount"]:
             _done(libc.unshare(CLONE_NEWNS))
             _done(libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
-            _mount(told["mount"], MS_NOSUID | MS_NODEV | MS_NOEXEC, told["options"])
-        _limit(order)
+            _mount(told["mount"].encode(), MS_NOSUID | MS_NODEV | MS_NOEXEC, told["options"].encode())
+        _limit(order.limits)
         os.setgroups([])
         os.setresgid(told["uid"], told["uid"], told["uid"])
         os.setresuid(told["uid"], told["uid"], told["uid"])
-        _done(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+        _done(libc.prctl(PR_SET_PDEATHSIG, _signal.SIGKILL, 0, 0, 0))
         os.chdir("/")
     except BaseException as error:
-        failed = {"number": order["number"], "failed": f"{type(error).__name__}: {error}"}
-        control.send(json.dumps(failed).encode())
-        os._exit(1)
+        _give_up(control, order, error)
     control.detach()
-    os.closerange(len(passed), DESCRIPTORS)
+    os.closerange(len(order.passed), DESCRIPTORS)
     _become(run)
+
+
+def _take(passed: Sequence[int]) -> None:
+    """Number them from 0. Each had a higher number than it gets, so none is overwritten before its turn."""
+    for number, descriptor in enumerate(passed):
+        os.dup2(descriptor, number)
+
+
+def _give_up(control: _socket.socket, order: _Order, error: BaseException) -> NoReturn:
+    failed = {"number": order.number, "failed": f"{type(error).__name__}: {error}"}
+    control.send(json.dumps(failed).encode())
+    os._exit(1)
 
 
 def written(settings: dict[str, Any]) -> str:
@@ -208,13 +249,17 @@ def written(settings: dict[str, Any]) -> str:
     return json.dumps(settings)
 
 
-def _leave_host(source: int, settings: dict[str, Any]) -> None:
+def _leave_networks() -> None:
+    """One network for all bots of the seat: no device is up in it, and none may open a socket."""
+    _done(libc.unshare(CLONE_NEWNET))
+    _done(libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
+
+
+def _leave_host(source: int, begin: int, scratch: str | None) -> None:
     """Namespaces of its own, with nothing of the host in them."""
     _done(libc.unshare(CLONE_NEWNS | CLONE_OTHERS))
-    _done(libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
-    _furnish(source, scratch=settings["scratch"])
+    _furnish(source, begin, scratch)
     _give_up_rights()
-    _become_second()
 
 
 def _lock_host(folder: str, opened: list[list[Any]]) -> None:
@@ -240,51 +285,33 @@ def _become(run: list[str]) -> NoReturn:
         os._exit(127)
 
 
-def _become_second() -> None:
-    """Leave the namespace's first process behind, which only waits.
-
-    The kernel spares a first process its own signals: it could not abort, nor die of a refused call.
-    """
-    child = os.fork()
-    if child:
-        os.closerange(0, DESCRIPTORS)
-        _, status = os.waitpid(child, 0)
-        os._exit(_told(status))
-
-
 def _told(status: int) -> int:
     """As a shell tells it: 128 and the signal, or the exit status."""
     return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 
 
-def _furnish(source: int, *, scratch: dict[str, int] | None) -> None:
+def _furnish(source: int, begin: int, scratch: str | None) -> None:
     """The bot's own file, then read-only for good, and a small scratch space."""
-    begin = len(_name(source).encode()) + 1
-    size = os.fstat(source).st_size - begin
     flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
-    _mount("/bot", flags, f"size={size + SOURCE_PAGES},nr_inodes=8,mode=0755")
-    with open("/bot/bot.py", "wb") as file:
-        while size > 0:
-            sent = os.sendfile(file.fileno(), source, begin, size)
-            begin, size = begin + sent, size - sent
-    _mount("/bot", flags | MS_RDONLY | MS_REMOUNT, "")
+    size = os.lseek(source, 0, os.SEEK_END) - begin
+    _mount(b"/bot", flags, b"size=%d,nr_inodes=8,mode=0755" % (size + SOURCE_PAGES))
+    file = os.open("/bot/bot.py", os.O_WRONLY | os.O_CREAT, 0o644)
+    while size > 0:
+        sent = os.sendfile(file, source, begin, size)
+        begin, size = begin + sent, size - sent
+    os.close(file)
+    _mount(b"/bot", flags | MS_RDONLY | MS_REMOUNT, b"")
     if scratch:
-        _mount("/tmp", flags, f"size={scratch['bytes']},nr_inodes={scratch['files']},mode=0700")  # noqa: S108
+        _mount(b"/tmp", flags, scratch.encode())
     os.chdir("/bot")
 
 
-def _name(source: int) -> str:
-    """The first line."""
-    return os.pread(source, NAME, 0).split(b"\n", 1)[0].decode()
+def _mount(place: bytes, flags: int, options: bytes) -> None:
+    _done(libc.mount(b"rage", place, b"tmpfs", flags, options))
 
 
-def _mount(place: str, flags: int, options: str) -> None:
-    _done(libc.mount(b"rage", place.encode(), b"tmpfs", flags, options.encode()))
-
-
-def _limit(order: dict[str, Any]) -> None:
-    for name, wanted in order["limits"].items():
-        kind = getattr(resource, name)
+def _limit(limits: list[int]) -> None:
+    for kind, wanted in zip(limits[::2], limits[1::2], strict=True):
         hard = resource.getrlimit(kind)[1]
         value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(kind, (value, value))
@@ -295,8 +322,7 @@ def _give_up_rights() -> None:
     for capability in (CAP_SYS_ADMIN, CAP_SETPCAP):  # bubblewrap took all others from the bounding set
         _done(libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0))
     _done(libc.prctl(PR_CAP_AMBIENT, 4, 0, 0, 0))  # clear all
-    header = struct.pack("Ii", CAPABILITY_VERSION, 0)
-    _done(libc.capset(header, bytes(24)))
+    _done(libc.capset(CAPABILITIES, NO_CAPABILITY))
     _done(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 
 
