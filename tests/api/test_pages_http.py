@@ -397,6 +397,19 @@ def test_a_finished_tournament_says_how_to_verify_it_and_what_a_match_is_called(
     assert f">{cup['id']}-0</code></li>" in match
 
 
+def test_matches_deals_and_seats_bear_the_numbers_of_their_ids(
+    http: FlaskClient, cup: dict[str, Any], arena: Arena
+) -> None:
+    schedule = http.get(f"/tournaments/{cup['id']}/matches").text
+    told = http.get(f"/api/v1/tournaments/{cup['id']}/matches").get_json()["items"]
+    numbers = [(str(each["number"]), str(each["group"])) for each in told]
+    assert re.findall(r'<tr><td class="n">(\d+)</td><td class="n">(\d+)</td>', schedule) == numbers
+    match = http.get(f"/matches/{told[-1]['id']}").text
+    assert f"<h1>Match {told[-1]['number']}</h1>" in match
+    assert f"<li>deal <b>{told[-1]['group']}</b>, rotation {told[-1]['rotation']} (0 to 3)</li>" in match
+    assert re.findall(r"<h3>Seat (\d), round 1</h3>", match) == ["0", "1", "2", "3"]
+
+
 def test_a_stranger_is_led_to_sign_in_and_back(http: FlaskClient) -> None:
     page = http.get("/bots/new", headers=HTML)
     assert page.status_code == 401
