@@ -167,12 +167,23 @@ def tournament(found: Row) -> None:
     if found["reason"]:
         click.echo(f"  {found['reason']}")
     stage = f"stage {found['stage']}, " if found["stage"] > 1 else ""
-    done = f"{progress['played']} of {progress['total']} matches played"
-    click.echo(f"  {stage}{done}, {progress['faults']} faults")
+    click.echo(f"  {stage}{how_far(found)}, {progress['faults']} faults")
     if progress["eta"]:
         click.echo(f"  over at about {progress['eta'][:19]}Z")
     for entrant in found["entrants"]:
         click.echo(f"  {entrant['number']:>3}  {named(entrant)} of {entrant['owner']}{_left(entrant)}")
+
+
+def how_far(found: Row) -> str:
+    """Matches played, of how many, and how many fell away."""
+    progress, most = found["progress"], "up to " if fills(found) else ""
+    away = f", {progress['void']} fell away" if progress["void"] else ""
+    return f"{progress['played']} of {most}{progress['total']} matches played{away}"
+
+
+def fills(found: Row) -> bool:
+    """Whether authors may still enter, so that `total` is that of a full field."""
+    return bool(found["entry"]["open"]) and found["status"] in ("draft", "scheduled")
 
 
 def _left(entrant: Row) -> str:

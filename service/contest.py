@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from engine.rules import RuleSet
-from service import lineup, reading
+from service import lineup, reading, usual
 from service.design import Dice, Order
 from service.errors import Invalid
 from service.limits import Limits
@@ -46,7 +46,7 @@ def read(arena: Arena, told: Mapping[str, Any]) -> Contest:
     with arena.read() as db:
         a, b, *field = _versions(db, told, wrong)
     players = reading.whole(told, "players", 2, 2, 11, wrong)
-    rules = reading.rules(told.get("rules", {"preset": "fundex"}), players, wrong)
+    rules = reading.rules(told.get("rules", {"preset": usual.PRESET}), players, wrong)
     if rules is not None and rules.teams is not None:
         wrong["rules.teams"] = ["bots are compared each for itself; leave it out"]
     limits = reading.attempt(wrong, lambda: Limits.parse(told.get("limits") or {}))

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from engine.errors import RulesError
 from engine.rules import RuleSet
-from service import names, series
+from service import names, series, usual
 from service.errors import Invalid
 
 Wrong = dict[str, list[str]]
@@ -56,7 +56,7 @@ def one_of(told: Mapping[str, Any], field: str, values: tuple[str, ...], wrong: 
 
 def rules(told: Mapping[str, Any], players: int, wrong: Wrong) -> RuleSet | None:
     """The rule set, or every field of it that is wrong: each switch is tried alone with the preset."""
-    preset = told.get("preset", "fundex")
+    preset = told.get("preset", usual.PRESET)
     tries: list[dict[str, Any]] = [{field: told[field]} for field in told if field != "preset"]
     refusals = [_refusal({"preset": preset}, players)]
     refusals += [_refusal({"preset": "fundex" if refusals[0] else preset, **each}) for each in tries]

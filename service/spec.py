@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, exists, select
 
 from engine.rules import RuleSet
-from service import entries, names, reading
+from service import entries, names, reading, usual
 from service.entries import Entry
 from service.errors import Invalid
 from service.formats import FORMATS, Field
@@ -30,7 +30,7 @@ ONLY = {  # fields that mean something in some formats only
     "challenger": ("gauntlet",),
     "same_owner": ("swiss", "knockout", "gauntlet", "ladder"),
 }
-DEFAULTS = {"meetings": 1, "same_owner": "any"}
+DEFAULTS = {"meetings": usual.MEETINGS, "same_owner": "any"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _values(
     arena: Arena, db: Connection, told: Mapping[str, Any], wrong: Wrong, past: datetime | None = None
 ) -> dict[str, Any]:
     now = arena.clock()
-    players = reading.whole(told, "players", 4, 2, 11, wrong)
+    players = reading.whole(told, "players", usual.PLAYERS, 2, 11, wrong)
     repeat = reading.repeat(told.get("repeat"), wrong)
     start = reading.start(told.get("start_at"), repeat, now, wrong)
     entry = reading.opening(told.get("entry"), len(told.get("entrants", ())), start, wrong, now, past=past)
@@ -127,11 +127,11 @@ def _values(
         "name": reading.attempt(wrong, lambda: names.line("name", told.get("name", ""), 120)),
         "format": reading.one_of(told, "format", NAMES, wrong),
         "entries": entered,
-        "rules": reading.rules(told.get("rules", {"preset": "fundex"}), players, wrong),
+        "rules": reading.rules(told.get("rules", {"preset": usual.PRESET}), players, wrong),
         "players": players,
-        "deals": reading.whole(told, "deals", 1, 1, MOST_DEALS, wrong),
-        "duplicate": told.get("duplicate", True),
-        "meetings": reading.whole(told, "meetings", 1, 1, MOST_MEETINGS, wrong),
+        "deals": reading.whole(told, "deals", usual.DEALS, 1, MOST_DEALS, wrong),
+        "duplicate": told.get("duplicate", usual.DUPLICATE),
+        "meetings": reading.whole(told, "meetings", usual.MEETINGS, 1, MOST_MEETINGS, wrong),
         "limits": reading.attempt(wrong, lambda: Limits.parse(told.get("limits") or {})),
         "seed": reading.seed(told.get("seed"), wrong),
         "start": start,

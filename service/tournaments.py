@@ -31,11 +31,15 @@ MOST_SHOWN = 100  # failed matches
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far it is; `eta` is a guess from the pace so far, None for what goes on until it is stopped."""
+    """How far it is; `eta` is a guess from the pace so far, None for what goes on until it is stopped.
+
+    `void` matches are those that fell away: with who left, or with all that a stop or cancellation left over.
+    """
 
     played: int
     total: int
     failed: int
+    void: int
     faults: int
     eta: datetime | None
 
@@ -349,7 +353,7 @@ def _progress_of(row: "Row[Any]", so_far: progress.Done, now: datetime) -> Progr
     goes_on = form is not None and form.endless and row.more
     if row.status == "running" and row.started_at is not None and played and not goes_on:
         eta = now + (now - row.started_at) / played * left
-    return Progress(played, row.total, so_far.failed, so_far.faults, eta)
+    return Progress(played, row.total, so_far.failed, so_far.void, so_far.faults, eta)
 
 
 def _failed(db: Connection, tournament_id: str) -> list[Failed]:

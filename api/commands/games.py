@@ -1,6 +1,7 @@
 """`rage match`, `referee`, `verify`: single games."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -34,21 +35,20 @@ def referee(file: str) -> None:
     sys.exit(main([file]))
 
 
-class RecordFile(click.File):
-    """A file of records; for a match's id in its place it says how to get its record."""
+class Records(click.File):
+    """A file of records, or a server's match by its id; as bytes."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The open file; raises `BadParameter`."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            if not MATCH.fullmatch(str(value)):
-                raise
-            self.fail(f"no file {value}; of a match: rage match record {value} | rage verify -", param, ctx)
+        """What the file or the server says; raises `BadParameter`."""
+        if MATCH.fullmatch(str(value)) and not os.path.exists(value):
+            from api import saved
+
+            return json.dumps(saved.client().record(str(value))).encode()
+        return super().convert(value, param, ctx).read()
 
 
 @click.command()
-@click.argument("file", type=RecordFile("rb"))
+@click.argument("content", type=Records("rb"), metavar="FILE|MATCH")
 @click.option("--secret", metavar="HEX", help="Its tournament's secret: check the deal against it.")
 @click.option(
     "--hash",
@@ -57,18 +57,18 @@ class RecordFile(click.File):
     callback=hashes.whole,
     help="The secret's hash as published at the beginning.",
 )
-def verify(file: Any, secret: str | None, promised: str | None) -> None:
-    """Deal and play the record in FILE (- reads standard input) again, and compare everything.
+def verify(content: bytes, secret: str | None, promised: str | None) -> None:
+    """Deal and play the record of MATCH, or in FILE (- reads standard input), again, and compare everything.
 
-    FILE is JSON as from `rage match record` or `rage play --record`: one record, or one a line. For all
-    matches of a tournament there is `rage tournament verify`.
+    FILE is JSON as from `rage match record` or `rage play --record`: one record, or one a line. Of a MATCH the
+    server is asked for its record. For all matches of a tournament there is `rage tournament verify`.
 
     Exit status: 0 all is as the rules have it, 1 not, with the first discrepancy, 2 a file that is not JSON.
     """
     from engine.record import verify as discrepancy
 
     check = _deal_check(secret, promised)
-    records = _records(file.read())
+    records = _records(content)
     for number, record in enumerate(records, start=1):
         wrong = discrepancy(record) or check(record)
         if wrong is not None:
@@ -147,7 +147,7 @@ def record(match_id: str) -> None:
     """Print the whole game of MATCH as JSON.
 
     \b
-    rage match record MATCH > game.json && rage verify game.json
+    rage match record MATCH > game.json
     """
     from api import saved, shown
 

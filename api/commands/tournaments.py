@@ -14,6 +14,7 @@ from api.commands.bots import resolve
 from api.commands.follow import to_its_end
 from api.patience import Patience
 from api.shown import Column
+from service import usual
 
 STATUSES = ("draft", "scheduled", "running", "paused", "finished", "cancelled")
 
@@ -33,7 +34,13 @@ def tournament() -> None:
 @tournament.command()
 @click.argument("name")
 @click.argument("entrants", nargs=-1, metavar="BOT BOT ...", shell_complete=complete.bots)
-@asked.options(format="round_robin", rules="fundex", players=4, deals=20, duplicate=True)
+@asked.options(
+    format=usual.FORMAT,
+    rules=usual.PRESET,
+    players=usual.PLAYERS,
+    deals=usual.DEALS,
+    duplicate=usual.DUPLICATE,
+)
 @click.option("--watch", "watching", is_flag=True, help="Follow it to its end.")
 @_as_json
 def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, **given: Any) -> None:
@@ -91,7 +98,8 @@ def list_(status: str | None, as_json: bool) -> None:
 
 
 def _line(each: dict[str, Any]) -> list[object]:
-    played = f"{each['progress']['played']}/{each['progress']['total']}"
+    most = "up to " if results.fills(each) else ""
+    played = f"{each['progress']['played']} of {most}{each['progress']['total']}"
     return [each["id"], each["name"], each["owner"], each["status"], played]
 
 

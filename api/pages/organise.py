@@ -12,7 +12,7 @@ from api.pages.site import blp
 from api.schemas.organising import Disqualification, NewEntrant, NewTournament
 from engine.rules import PRESETS
 from engine.switches import Teams
-from service import bots, entries, plans, tournaments
+from service import bots, entries, plans, tournaments, usual
 from service.accounts import Account
 from service.bots import Bot
 from service.formats import FORMATS
@@ -102,10 +102,10 @@ def wanted() -> dict[str, Any]:
     """The body that the API would get for this form."""
     told = request.form
     values: dict[str, Any] = {"name": told.get("name", ""), "entrants": told.getlist("entrants")}
-    values["format"] = told.get("format", "round_robin")
+    values["format"] = told.get("format", usual.FORMAT)
     values |= {name: whole(told[name]) for name in NUMBERS if told.get(name)}
     values["duplicate"] = "duplicate" in told
-    values["rules"] = {"preset": told.get("preset", "fundex")}
+    values["rules"] = {"preset": told.get("preset", usual.PRESET)}
     values["rules"] |= {"secret_bids": True} if "secret_bids" in told else {}
     values["rules"] |= {"teams": told["teams"]} if told.get("teams") else {}
     limits = {name: whole(told[f"limits_{name}"]) for name in RANGES if told.get(f"limits_{name}")}
@@ -134,7 +134,7 @@ def _instant(text: str) -> str:
 
 def _new(form: Form, plan: Plan | None = None) -> str:
     choices: dict[str, Any] = {"bots": offered(), "presets": list(PRESETS.values()), "formats": list(FORMATS)}
-    choices |= {"teams": list(Teams), "ranges": RANGES, "usual": Limits(), "plan": plan}
+    choices |= {"teams": list(Teams), "ranges": RANGES, "limits": Limits(), "usual": usual, "plan": plan}
     return render_template("tournament-new.html", form=form, **choices)
 
 

@@ -17,7 +17,7 @@ from api.schemas.fields import (
     one_of,
 )
 from api.schemas.tournaments import ENTRANT, ENTRANTS, LIMITS, RULES
-from service import spec
+from service import spec, usual
 from service.formats import FORMATS
 from service.limits import Limits
 from service.reading import LIMIT, MOST_ENTRANTS
@@ -59,13 +59,18 @@ class ChangedTournament(Schema):
     )
     rules = fields.Dict(
         error_messages={"invalid": 'must be an object such as {{"preset": "fundex"}}'},
-        metadata={"description": "a preset and its switches, see /rules; default fundex", "example": RULES},
+        metadata={"description": f"a preset and its switches, see /rules; default {usual.PRESET}", "example": RULES},
     )
-    players = Whole(2, 11, metadata={"description": "seats at a table; default 4", "example": 4})
-    deals = Whole(1, MOST_DEALS, metadata={"description": "deals each table plays; default 1", "example": 20})
+    players = Whole(2, 11, metadata={"description": f"seats at a table; default {usual.PLAYERS}", "example": 4})
+    deals = Whole(
+        1,
+        MOST_DEALS,
+        metadata={"description": f"deals each table plays; default {usual.DEALS}", "example": 20},
+    )
     duplicate = Switch(
         metadata={
-            "description": "whether every deal is played once from each seat rotation; default true",
+            "description": "whether every deal is played once from each seat rotation; default "
+            f"{str(usual.DUPLICATE).lower()}",
             "example": True,
         }
     )
@@ -73,7 +78,8 @@ class ChangedTournament(Schema):
         1,
         MOST_MEETINGS,
         metadata={
-            "description": "least tables a pair shares (in a gauntlet with the challenger); default 1",
+            "description": "least tables a pair shares (in a gauntlet with the challenger); default "
+            f"{usual.MEETINGS}",
             "example": 1,
         },
     )

@@ -103,6 +103,7 @@ class ProgressAnswer(Answer):
         480,
     )
     failed = whole("matches given up, no bot's fault", 0)
+    void = whole("matches that fell away: with who left, or with a stop or cancellation", 0)
     faults = whole("faults of bots", 2)
     eta = moment("when it may be over, by the pace so far", null=True)
 

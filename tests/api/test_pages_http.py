@@ -259,6 +259,7 @@ def test_an_author_enters_a_bot_where_entry_is_open_and_withdraws_it(
     made = bob.post("/tournaments", make_spec([], start_at="manual", entry={"open": True})).get_json()
     path = f"/tournaments/{made['id']}"
     assert "Sign in</a> to enter" in http.get(path).text
+    assert re.search("0 of up to [\\d\u202f]+ matches played", http.get(path).text)
     sign_in(http, ada.token)
     data = {"form_key": form_key(http), "entrant": ready_bots[0]}
     assert f'value="{ready_bots[0]}"' in http.get(path).text
@@ -320,6 +321,18 @@ def test_a_form_has_teams_limits_and_a_deadline(
     assert 'value="2+2" selected' in wrong.text
 
 
+def test_who_says_no_more_than_who_plays_gets_the_same_by_page_and_api(
+    signed: FlaskClient, ada: Any, ready_bots: list[str], arena: Arena
+) -> None:
+    form = signed.get("/tournaments/new").text
+    shown = dict(re.findall(r'name="(players|deals|meetings)" type="number" value="(\d+)"', form))
+    assert re.search(r'name="duplicate" value="1" checked', form)
+    told = {"name": "By API", "entrants": ready_bots, "start_at": "manual"}
+    made = ada.post("/tournaments", told).get_json()
+    assert shown == {name: str(made[name]) for name in ("players", "deals", "meetings")}
+    assert made["duplicate"] is True
+
+
 def test_a_plan_makes_nothing_and_keeps_what_was_typed(
     signed: FlaskClient, ready_bots: list[str], arena: Arena
 ) -> None:
@@ -345,6 +358,7 @@ def test_an_organiser_disqualifies_on_the_page(
     assert signed.post(path, data=data | {"reason": "copied <b>"}).status_code == 303
     page = signed.get(f"/tournaments/{made}").text
     assert "copied &lt;b&gt;" in page
+    assert '<span class="quiet">8 fell away</span>' in page
     assert "In the order of points a match" in page and "who left is last" in page
     left = tournaments.tournament(arena, made).entrants[1]
     assert (left.status, left.reason) == ("disqualified", "copied <b>")

@@ -91,6 +91,8 @@ def test_authors_enter_and_withdraw_and_see_who_is_out(
         ("in", None),
         ("in", None),
     ]
+    fell = ada.get(f"{path}/matches?status=void&limit=200").get_json()["items"]
+    assert out["progress"]["void"] == len(fell) > 0
     left = [each["status"] for each in ada.get(f"{path}/standings").get_json()["items"]]
     assert left == ["in", "in", "withdrawn", "disqualified"]
 
