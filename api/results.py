@@ -115,6 +115,8 @@ def rankings(ranking: Row) -> None:
                Column("matches", True), Column("forfeits", True), Column(""))  # fmt: skip
     pool = f"{ranking['rules']}, {ranking['players']} at a table"
     table(columns, [_ranked(row) for row in ranking["items"]], empty=f"no rated matches yet: {pool}")
+    if any(row["provisional"] for row in ranking["items"]):
+        click.echo("A provisional bot has no place until it has played ten deals and its pool has settled.")
 
 
 def _ranked(row: Row) -> list[object]:

@@ -60,8 +60,8 @@ class Records(click.File):
 def verify(content: bytes, secret: str | None, promised: str | None) -> None:
     """Deal and play the record of MATCH, or in FILE (- reads standard input), again, and compare everything.
 
-    FILE is JSON as from `rage match record` or `rage play --record`: one record, or one a line. Of a MATCH the
-    server is asked for its record. For all matches of a tournament there is `rage tournament verify`.
+    FILE is JSON as from `rage match record` or `rage play --record`: one record, or one a line; the
+    record of a MATCH is fetched. For all matches of a tournament there is `rage tournament verify`.
 
     Exit status: 0 all is as the rules have it, 1 not, with the first discrepancy, 2 a file that is not JSON.
     """
