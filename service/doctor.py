@@ -187,10 +187,12 @@ def _watch(settings: Settings) -> Finding:
     if _unmade(settings):
         return Finding("watch", State.ASLEEP, "`rage up` starts it")
     with _reading(settings) as (db, now):
-        last = db.scalar(select(tables.pulse.c.at)) or db.scalar(select(func.min(tables.worker.c.started_at)))
+        looked = db.scalar(select(tables.pulse.c.at))
+        last = looked or db.scalar(select(func.min(tables.worker.c.started_at)))
         left = db.scalar(select(func.count()).where(tables.tournament.c.status == "running")) or 0
     if last is not None and abs(now - last) <= watch.ABSENT:
-        return Finding("watch", State.WELL, "lost work is looked for")
+        age = f"last {(now - looked).total_seconds():.0f} s ago" if looked else "for the first time soon"
+        return Finding("watch", State.WELL, f"lost work is looked for, {age}")
     since = "ever" if last is None else f"since {last:%Y-%m-%d %H:%M:%S} UTC"
     if settings.redis_url is None and running(lock_path(settings)) is None:
         return Finding("watch", State.ASLEEP, "`rage up` starts it")

@@ -1,6 +1,7 @@
 """`rage-admin`: each command on a real database, and the doctor on installations well and ill."""
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -271,6 +272,13 @@ def test_a_sheet_on_the_disk_and_a_version_without_verdict_are_told_with_their_r
 
 def test_it_is_trouble_when_nobody_looks_for_lost_work(tmp_path: Path) -> None:
     admin(tmp_path, "migrate")
+    with arena(tmp_path) as made:
+        reap.reap(replace(made, clock=lambda: datetime.now(UTC) - timedelta(seconds=30)))
+    (watch,) = (
+        each for each in examine({**os.environ, "RAGE_DATA_DIR": str(tmp_path)}) if each.what == "watch"
+    )
+    assert watch.state is State.WELL
+    assert re.fullmatch(r"lost work is looked for, last \d+ s ago", watch.text)
     with arena(tmp_path) as made:
         reap.reap(replace(made, clock=lambda: datetime.now(UTC) - timedelta(hours=1)))
     found = {
