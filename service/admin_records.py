@@ -21,16 +21,18 @@ def records() -> None:
 
 @records.command(name="move")
 @click.argument("tournaments", nargs=-1)
-@click.option("--days", type=click.IntRange(0), help="All that are over for longer, instead of some by id.")
+@click.option("--days", type=click.IntRange(0), help="All that are over for longer, instead of some.")
 def move_records(tournaments: tuple[str, ...], days: int | None) -> None:
     """Move the records of TOURNAMENTS, or of all that are over for so many --days, into files.
 
+    A tournament is named by its id, or by a name that only one has.
     What was brought back is moved again only if it is named.
     """
     if bool(tournaments) == (days is not None):
         raise click.UsageError("Name tournaments, or say how many --days they are over.")
     with open_arena() as arena:
-        listed = tournaments or tuple(retention.due(arena, days))
+        named = [retention.named(arena, each) for each in tournaments]
+        listed = named or retention.due(arena, days)
         early = 0 if days is None else retention.too_early(arena, days)
         for each in listed:
             with bar(f"Moving {each}") as at:
@@ -64,7 +66,7 @@ def list_records(check: bool, as_json: bool) -> None:
 @records.command(name="back")
 @click.argument("tournament")
 def bring_back_records(tournament: str) -> None:
-    """Put the records of TOURNAMENT into the database again, to stay. The file stays too."""
+    """Put the records of TOURNAMENT (an id or name) into the database again, to stay. The file stays too."""
     with open_arena() as arena, bar("Bringing back") as at:
-        count = retention.bring_back(arena, tournament, at)
+        count = retention.bring_back(arena, retention.named(arena, tournament), at)
     click.echo(f"Records brought back: {count:,}")

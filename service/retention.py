@@ -15,6 +15,7 @@ import structlog
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, select, update
 
 from service import shelf
+from service.contest import COMPARISON
 from service.errors import Conflict, Gone, NotFound
 from service.shelf import Damaged, Entry
 from service.stages import OVER
@@ -38,6 +39,20 @@ class Shelved:
     sha256: str
     moved_at: datetime
     here: bool
+
+
+def named(arena: Arena, told: str) -> str:
+    """The id of the tournament with this id, or else name. Raises `NotFound`; `Conflict` for several."""
+    with arena.read() as db:
+        if db.scalar(select(tournament.c.id).where(tournament.c.id == told)) is not None:
+            return told
+        query = select(tournament.c.id, tournament.c.name).where(tournament.c.format != COMPARISON)
+        found = [row.id for row in db.execute(query) if row.name.casefold() == told.casefold()]
+    if not found:
+        raise NotFound(f"no tournament {told}")
+    if len(found) > 1:
+        raise Conflict(f"{len(found)} tournaments are called {told}; say which: {', '.join(found[:10])}")
+    return str(found[0])
 
 
 def due(arena: Arena, days: int | None = None) -> list[str]:
@@ -77,7 +92,7 @@ def move(arena: Arena, tournament_id: str, tell: Tell = lambda done, of: None) -
     with arena.read(steady=True) as db:
         row = db.execute(select(tournament).where(tournament.c.id == tournament_id)).first()
         if row is None:
-            raise NotFound(f"no tournament has the id {tournament_id}; give its id, not its name")
+            raise NotFound(f"no tournament {tournament_id}")
         if row.status not in OVER:
             raise Conflict(f"{row.name} is {row.status}; records are moved when it is over")
         known = _file(db, tournament_id)

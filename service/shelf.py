@@ -9,6 +9,7 @@ Whole numbers have the high byte first. So a file can be read from its beginning
 found without reading the others.
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +18,7 @@ import struct
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -28,6 +30,7 @@ ENTRY = struct.Struct(">IIIQ")
 DIGEST = 32
 LONGEST_HEAD = 1 << 16
 CHUNK = 1 << 20
+PART = ".part"  # the end of a name, until the file is whole
 Place = tuple[int, int, int, int]  # number, length, CRC-32, start
 
 
@@ -51,9 +54,11 @@ def write(path: Path, told: Mapping[str, Any], held: Sequence[Entry], records: I
     """
     told = {"format": FORMAT, "version": VERSION, **told, "matches": len(held)}
     head = json.dumps(told).encode() + b"\n"
-    digest, part = hashlib.sha256(), path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    sweep(path.parent)
+    digest, part = hashlib.sha256(), path.with_name(f"{path.name}.{secrets.token_hex(4)}{PART}")
     try:
         with open(part, "wb", opener=_private) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
             for piece in _pieces(head, held, records):
                 file.write(piece)
                 digest.update(piece)
@@ -67,6 +72,14 @@ def write(path: Path, told: Mapping[str, Any], held: Sequence[Entry], records: I
     finally:
         part.unlink(missing_ok=True)
     return digest.hexdigest()
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writers left behind that were killed: who still writes holds a lock on it."""
+    for part in folder.glob(f"*{PART}"):
+        with suppress(OSError), part.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
 
 
 def entries(path: Path, *, of: str) -> list[Entry]:

@@ -59,9 +59,14 @@ class ChangedTournament(Schema):
     )
     rules = fields.Dict(
         error_messages={"invalid": 'must be an object such as {{"preset": "fundex"}}'},
-        metadata={"description": f"a preset and its switches, see /rules; default {usual.PRESET}", "example": RULES},
+        metadata={
+            "description": f"a preset and its switches, see /rules; default {usual.PRESET}",
+            "example": RULES,
+        },
     )
-    players = Whole(2, 11, metadata={"description": f"seats at a table; default {usual.PLAYERS}", "example": 4})
+    players = Whole(
+        2, 11, metadata={"description": f"seats at a table; default {usual.PLAYERS}", "example": 4}
+    )
     deals = Whole(
         1,
         MOST_DEALS,

@@ -1,5 +1,6 @@
 """Old records move into files: results stay, records are still to be had, and nothing is lost on the way."""
 
+import fcntl
 import json
 import tracemalloc
 import zlib
@@ -240,7 +241,9 @@ def test_an_operators_commands(arena: Arena, cup: str, tmp_path: Path) -> None:
     with arena.work() as work:
         work.db.execute(summary.insert().values(kept._asdict()))
     run("records", "move", status=2)
-    assert "give its id" in run("records", "move", "Autumn open", status=1)
+    assert "no tournament Summer open" in run("records", "move", "Summer open", status=1)
+    assert f"{cup}.records" in run("records", "move", "cUP")
+    assert "brought back: 24" in run("records", "back", "Cup")
     assert f"{cup}.records" in run("records", "move", cup)
     (told,) = json.loads(run("records", "list", "--check", "--json"))
     assert (told["tournament_id"], told["matches"], told["here"], told["trouble"]) == (cup, 24, True, None)
@@ -267,6 +270,26 @@ def test_what_was_written_is_read(
     with pytest.raises(Damaged, match="not those of u"):
         list(shelf.each(path, of="u"))
     assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_name_that_two_have_is_no_name(arena: Arena, cup: str, author: Account) -> None:
+    ids = [each.bot_id for each in tournaments.tournament(arena, cup).entrants]
+    told = {"name": tournaments.tournament(arena, cup).name.upper(), "entrants": ids, "start_at": "manual"}
+    other = tournaments.create(arena, author, told).id
+    with pytest.raises(Conflict, match=f"2 tournaments .*{other}"):
+        retention.named(arena, told["name"])
+    assert retention.named(arena, other) == other
+
+
+def test_what_a_killed_writer_left_is_swept_and_what_one_writes_is_not(tmp_path: Path) -> None:
+    left, held = tmp_path / "t.records.00000000.part", tmp_path / "t.records.11111111.part"
+    left.write_bytes(b"half")
+    with held.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        shelf.write(tmp_path / "u.records", {}, [Entry(7, 3, zlib.crc32(b"abc"))], iter([b"abc"]))
+        assert {each.name for each in tmp_path.iterdir()} == {"u.records", held.name}
+    shelf.sweep(tmp_path)
+    assert not held.exists()
 
 
 @pytest.mark.parametrize("cut", [0, 1, 40, -1, -33])
