@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.record import Record
 from engine.table import Outcome
 from loadtests import claimers, ledger
-from service import ingest, leases
+from service import leases
 from service.sheet import Sheet, Spent
 from service.work import Arena
 
@@ -50,7 +50,7 @@ def beside(arena: Arena, results: int) -> bool:
         alone += time.perf_counter() - began
         sheets = list(claimed(arena, outcome, block))
         began = time.perf_counter()
-        assert all(ingest.give_in_all(arena, sheets, worker="bench"))
+        assert all(leases.give_in_all(arena, sheets, worker="bench")[0])
         together += time.perf_counter() - began
     kind, ratio, done = arena.database.dialect.name, alone / together, 10 * block
     bar = BARS[kind]

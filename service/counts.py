@@ -21,19 +21,12 @@ from service.work import Work
 
 OVER = ("finished", "cancelled")
 DONE = func.sum(case((match.c.status == "done", 1), else_=0))
-IN_DEAL = (  # matches of the same deal as this one that are not done; built once, for every match asks it
-    select(func.count())
-    .select_from(match)
-    .where(
-        match.c.tournament_id == bindparam("this"),
-        match.c.status != "done",
-        match.c.deal_group == bindparam("group"),
-    )
+THIS = match.c.tournament_id == bindparam("this")
+DEALS = select(match.c.deal_group).where(THIS, match.c.number.in_(bindparam("numbers", expanding=True)))
+NOT_WHOLE = select(match.c.deal_group).where(  # built once, for it is asked after every match
+    THIS, match.c.status != "done", match.c.deal_group.in_(bindparam("groups", expanding=True))
 )
 LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:deal, 0))")
-GROUP = select(match.c.deal_group).where(
-    match.c.tournament_id == bindparam("this"), match.c.number == bindparam("key")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +59,13 @@ def _lock(work: Work, tournament_id: str, groups: Sequence[int]) -> None:
             work.db.execute(LOCK, {"deal": f"{tournament_id}/{group}"})
 
 
-def finished(work: Work, tournament_id: str, number: int) -> None:
-    """After a match was done: count its deal if it is whole."""
-    this = {"this": tournament_id}
-    group = work.db.execute(GROUP, {**this, "key": number}).scalar_one()
-    _lock(work, tournament_id, [group])
-    if not work.db.scalar(IN_DEAL, {**this, "group": group}):
-        _add(work, tournament_id, results.games(work.db, tournament_id, match.c.deal_group == group))
-
-
-def finished_all(work: Work, numbers: Mapping[str, Sequence[int]]) -> None:
-    """The same after many, numbers by tournament."""
+def finished(work: Work, numbers: Mapping[str, Sequence[int]]) -> None:
+    """After matches were done, numbers by tournament: count their deals as far as they are whole."""
     for tournament_id, some in sorted(numbers.items()):
-        of_it = match.c.tournament_id == tournament_id
-        deals = select(match.c.deal_group).where(of_it, match.c.number.in_(some)).distinct()
-        groups = sorted(work.db.scalars(deals))
+        this = {"this": tournament_id}
+        groups = sorted(set(work.db.scalars(DEALS, {**this, "numbers": some})))
         _lock(work, tournament_id, groups)
-        these = (of_it, match.c.deal_group.in_(groups), match.c.status != "done")
-        whole = set(groups) - set(work.db.scalars(select(match.c.deal_group).where(*these)))
+        whole = set(groups) - set(work.db.scalars(NOT_WHOLE, {**this, "groups": groups}))
         if whole:
             played = results.games(work.db, tournament_id, match.c.deal_group.in_(sorted(whole)))
             _add(work, tournament_id, played)

@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, exists, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import checks, incidents, leases, presence, progress, tables, valkey, watch
+from service import checks, incidents, lost, presence, progress, tables, valkey, watch
 from service.checks import Unfit
 from service.contest import COMPARISON
 from service.errors import Unavailable
@@ -219,7 +219,7 @@ def _matches(settings: Settings) -> Finding:
     if not failed:
         return Finding("matches", State.WELL, "none was given up")
     shown = "; ".join(f"{each.about}: {each.text}" for each in newest)
-    text = f"{failed} given up after {leases.ENOUGH // leases.ALONE} workers died of them, no bot's fault"
+    text = f"{failed} given up after {lost.ENOUGH // lost.ALONE} workers died of them, no bot's fault"
     return Finding("matches", State.ODD, f"{text}: {shown}. See the workers' logs and their memory limits")
 
 

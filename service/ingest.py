@@ -1,50 +1,81 @@
-"""Results that come many at once, such as those that waited on a disk: written in one transaction.
+"""Results written, one or many in one transaction.
 
-Each is still judged by its own lease, and one that comes too late, or twice, keeps none of the others out.
+Each is judged by its own lease, and one that comes too late, or twice, keeps none of the others out.
 """
 
-import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
-from service import counts, incidents, leases
-from service.jobs import PLAY, Job
+from service import incidents
+from service.fence import FENCED, under
 from service.progress import LEASED
 from service.sheet import Sheet
-from service.tables import match
-from service.work import Arena, Work
+from service.tables import fault, match, seat
+from service.work import Work
 
 AT_ONCE = 100  # results in one transaction: its locks are held for some tens of milliseconds
+SEATS, FAULTS = insert(seat), insert(fault)
+DONE = {"status": "done", "lease_token": None, "lease_until": None}
+MS = timedelta(milliseconds=1)
 
 
-def give_in_all(arena: Arena, sheets: Sequence[Sheet], *, worker: str) -> list[bool]:
-    """Write results once, as `leases.give_in` does one by one; for each whether it was taken."""
-    told: list[bool] = []
-    for first in range(0, len(sheets), AT_ONCE):
-        told += _some(arena, sheets[first : first + AT_ONCE], worker)
-    return told
-
-
-def _some(arena: Arena, sheets: Sequence[Sheet], worker: str) -> list[bool]:
-    with arena.work() as work:
-        held = _held(work, _by_tournament(sheets))
-        taken = [_fits(held, each) for each in sheets]
-        good = [each for each, fits in zip(sheets, taken, strict=True) if fits]
-        leases.finish_all(work, good)
-        for each, fits in zip(sheets, taken, strict=True):
-            if not fits:
-                text = f"attempt {each.attempt}"
-                incidents.note(work, incidents.LATE, each.match_id, worker=worker, text=text)
-        finished = _by_tournament(good)
-        last = [each for each in finished if not leases.anything(work, each)]
-        if leases.anything(work):
-            work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
-        counts.finished_all(work, finished)
-    for tournament_id in last:
-        leases.gone_on(arena, tournament_id)
+def write(work: Work, sheets: Sequence[Sheet], worker: str) -> list[bool]:
+    """Write results once; for each whether it was taken, which it is not when its lease was lost."""
+    taken = _finished(work, sheets)
+    good = [each for each, fits in zip(sheets, taken, strict=True) if fits]
+    if good:
+        _add(work, good)
+    for each, fits in zip(sheets, taken, strict=True):
+        if not fits:
+            text = f"attempt {each.attempt}"
+            incidents.note(work, incidents.LATE, each.match_id, worker=worker, text=text)
     return taken
+
+
+def by_tournament(sheets: Sequence[Sheet]) -> Mapping[str, list[int]]:
+    """Their numbers, in the order of all who lock several."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for each in sorted(sheets, key=lambda each: (each.tournament_id, each.number)):
+        found[each.tournament_id].append(each.number)
+    return found
+
+
+def _finished(work: Work, sheets: Sequence[Sheet]) -> list[bool]:
+    """The matches' own rows: which of these were held, and are done now."""
+    if len(sheets) == 1:
+        return [bool(work.db.execute(FENCED, _result(work, sheets[0])).rowcount)]
+    held = _held(work, by_tournament(sheets))
+    taken = [_fits(held, each) for each in sheets]
+    for timed in (True, False):  # sheets of older programs do not say how long their match took
+        some = [_result(work, each) for each, fits in zip(sheets, taken, strict=True)
+                if fits and bool(each.took_ms) is timed]  # fmt: skip
+        if some:
+            work.db.execute(FENCED, some)
+    return taken
+
+
+def _result(work: Work, sheet: Sheet) -> dict[str, Any]:
+    """Its times are as far apart as it took, however long it waited to be given in."""
+    begun = {"started_at": work.now - sheet.took_ms * MS} if sheet.took_ms else {}
+    lease = under(sheet.tournament_id, sheet.number, sheet.token)
+    return {**lease, **sheet.match, **DONE, **begun, "finished_at": work.now}
+
+
+def _add(work: Work, sheets: Sequence[Sheet]) -> None:
+    """The rows of results beside their matches', and what is added to progress."""
+    work.db.execute(SEATS, [dict(seat) for sheet in sheets for seat in sheet.seats])
+    if faults := [dict(each) for sheet in sheets for each in sheet.faults]:
+        work.db.execute(FAULTS, faults)
+    slot: dict[str, int] = {}  # all results of a tournament add to one row
+    for sheet in sheets:
+        number = slot.setdefault(sheet.tournament_id, sheet.number)
+        work.steps.note_faults(number, [each["kind"] for each in sheet.faults])
+        told = {name: sheet.match[name] for name in ("faults", "decisions")}
+        work.steps.note(sheet.tournament_id, number, done=1, ended=1, **told)
 
 
 def _fits(held: dict[tuple[str, int], str], sheet: Sheet) -> bool:
@@ -54,13 +85,6 @@ def _fits(held: dict[tuple[str, int], str], sheet: Sheet) -> bool:
     if fits:
         del held[key]
     return fits
-
-
-def _by_tournament(sheets: Sequence[Sheet]) -> Mapping[str, list[int]]:
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for each in sorted(sheets, key=lambda each: (each.tournament_id, each.number)):
-        found[each.tournament_id].append(each.number)
-    return found
 
 
 def _held(work: Work, numbers: Mapping[str, Sequence[int]]) -> dict[tuple[str, int], str]:

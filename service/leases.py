@@ -1,80 +1,54 @@
 """Who plays which match: claimed under a lease, finished once by its holder, taken back when it runs out.
 
 A match goes planned -> leased (worker, attempt, token) -> done. Only the holder of the present lease can
-finish it; whatever comes later is refused, noted and changes nothing.
-
-A match that kills its worker must not be played for ever, and one that happened to be there when a machine
-died must not be given up for it. So each end without a result adds to its `suspicion`: ALONE when the match
-alone can be the reason (its worker's process died while the worker lived on, or playing it raised an
-exception on a machine whose sandbox stands its test), TOGETHER when others went down with it. ENOUGH, which
-is three times alone, makes it `failed`. What a stopping or a sick machine hands back adds nothing.
+finish it; whatever comes later is refused, noted and changes nothing. A lease may be of several short matches
+of one tournament: claimed together, played one after another and given in together, but each is finished,
+lost or handed back by itself. `lost.py` says what an end without a result means.
 """
 
 import secrets
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import Row, and_, bindparam, exists, func, insert, select, update
+from sqlalchemy import and_, bindparam, select, update
 
 from engine.table import Outcome
-from service import counts, incidents, schedule, stages, watch
+from service import counts, incidents, ingest, lost, schedule, stages, turns
 from service.errors import Unavailable
+from service.fence import FENCED, OF_THIS, under
 from service.jobs import PLAY, Job
-from service.progress import LEASED
+from service.lost import ALONE
 from service.sheet import Sheet, Spent
-from service.tables import EPOCH, entrant, fault, match, seat
+from service.tables import entrant, match
 from service.tables import tournament as tournament_rows
+from service.turns import ONE, Share
 from service.work import Arena, Work
 
-__all__ = [
-    "Assignment",
-    "Sheet",
-    "Spent",
-    "claim",
-    "finish_and_claim",
-    "give_back",
-    "give_in",
-    "inherit",
-    "renew",
-]
-
 log = structlog.get_logger(__name__)
-ALONE, TOGETHER, ENOUGH = 3, 1, 9
 WANTED = (match.c.tournament_id, match.c.number, match.c.deal_group, match.c.entrants, match.c.attempts)
 
 # What every match asks the database, built once: building it anew took as long as asking.
-RUNNING = tournament_rows.c.status == "running"
-PLANNED = match.c.status == "planned"
 THIS = tournament_rows.c.id == bindparam("this")
-OF_THIS = match.c.tournament_id == bindparam("this")
-KEY = and_(OF_THIS, match.c.number == bindparam("key"))
-FENCE = and_(KEY, match.c.status == "leased", match.c.lease_token == bindparam("held"))
-PLAYABLE = and_(PLANNED, match.c.tournament_id.in_(select(tournament_rows.c.id).where(RUNNING)))
-IS_ANYTHING = select(exists().where(PLAYABLE))
-IS_ANYTHING_OF_THIS = select(exists().where(PLAYABLE, OF_THIS))
-IN_PLAY = select(match.c.tournament_id).where(LEASED)
-TURNS = select(tournament_rows.c.id, tournament_rows.c.owner_id, tournament_rows.c.claimed_at).where(
-    RUNNING, exists().where(match.c.tournament_id == tournament_rows.c.id, PLANNED)
-)
 NEXT = (
     select(*WANTED)
-    .where(OF_THIS, PLANNED)
+    .where(OF_THIS, turns.PLANNED)
     .order_by(match.c.number)
-    .limit(1)
+    .limit(bindparam("most"))
     .with_for_update(skip_locked=True)
 )
-LEASE, FINISH = update(match).where(KEY), update(match).where(FENCE)
+THESE = and_(OF_THIS, match.c.number.in_(bindparam("numbers", expanding=True)))
+LEASE = update(match).where(THESE).values(attempts=match.c.attempts + 1)
+UNBEGUN = FENCED.values(attempts=match.c.attempts - 1)
 RULES = select(tournament_rows.c.rules, tournament_rows.c.limits, tournament_rows.c.secret).where(THIS)
 FREE = select(tournament_rows.c.id).where(THIS).with_for_update(skip_locked=True, key_share=True)
 SERVE = update(tournament_rows).where(THIS)
 VERSIONS = select(entrant.c.number, entrant.c.version_id).where(
     entrant.c.tournament_id == bindparam("this"), entrant.c.number.in_(bindparam("numbers", expanding=True))
 )
-SEATS, FAULTS = insert(seat), insert(fault)
+NEVER_BEGUN = {"status": "planned", "lease_token": None, "lease_until": None, "started_at": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +73,14 @@ class Assignment:
 
 
 def claim(arena: Arena, worker: str) -> Assignment | None:
-    """The next match of the tournament that has the fewest being played; None when there is nothing to do."""
+    """The next match of the tournament whose turn it is; None when there is nothing to do."""
+    return next(iter(claim_some(arena, worker, ONE)), None)
+
+
+def claim_some(arena: Arena, worker: str, share: Share) -> list[Assignment]:
+    """The next matches of the tournament whose turn it is, in the order they are to be played."""
     with arena.work() as work:
-        return _claim(work, worker, _lease(arena), work.db.execute(TURNS).all())
+        return _claim(work, worker, _lease(arena), turns.waiting(work), share)
 
 
 def finish_and_claim(
@@ -122,35 +101,64 @@ def finish_and_claim(
 
 
 def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> tuple[bool, Assignment | None]:
-    """Write a result once and, in the same transaction, claim the next match if `more`.
+    """The same as `give_in_all` with one result, and for one match: whether it was taken, and the next."""
+    taken, following = give_in_all(arena, [sheet], worker=worker, share=ONE if more else None)
+    return taken[0], next(iter(following), None)
 
+
+def give_in_all(
+    arena: Arena,
+    sheets: Sequence[Sheet],
+    *,
+    worker: str,
+    share: Share | None = None,
+    unbegun: Sequence[Assignment] = (),
+) -> tuple[list[bool], list[Assignment]]:
+    """Write results once, hand back what is `unbegun`, and claim what comes next if there is a `share` of it.
+
+    Returns for each result whether it was taken (not so when its lease was lost), and the matches claimed.
     After the last match that was planned of a tournament it is planned on first, and claimed afterwards.
-
-    Returns whether the result was taken (not so when the lease was lost) and the next match.
     """
+    told: list[bool] = []
+    while len(sheets) > ingest.AT_ONCE:
+        told += _give_in(arena, sheets[: ingest.AT_ONCE], worker, None, ())[0]
+        sheets = sheets[ingest.AT_ONCE :]
+    taken, following = _give_in(arena, sheets, worker, share, unbegun)
+    return told + taken, following
+
+
+def _give_in(
+    arena: Arena, sheets: Sequence[Sheet], worker: str, share: Share | None, unbegun: Sequence[Assignment]
+) -> tuple[list[bool], list[Assignment]]:
+    following: list[Assignment] = []
     with arena.work() as work:
-        taken = _finish(work, sheet)
-        if not taken:
-            text = f"attempt {sheet.attempt}"
-            incidents.note(work, incidents.LATE, sheet.match_id, worker=worker, text=text)
-        waiting = work.db.execute(TURNS).all()
-        last = taken and all(each.id != sheet.tournament_id for each in waiting)
-        following = _claim(work, worker, _lease(arena), waiting) if more and not last else None
-        if not more and waiting:
+        taken = ingest.write(work, sheets, worker)
+        _hand_back(work, unbegun)
+        finished = ingest.by_tournament([each for each, was in zip(sheets, taken, strict=True) if was])
+        waiting = turns.waiting(work)
+        last = finished.keys() - {each.id for each in waiting}
+        if share is not None and not last:
+            following = _claim(work, worker, _lease(arena), waiting, share)
+        elif share is None and waiting:
             work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
-        if taken:  # last, because others of the deal wait from here on to the commit
-            counts.finished(work, sheet.tournament_id, sheet.number)
-    if last:  # planning what comes next may take longer than a lease that nobody renews
-        gone_on(arena, sheet.tournament_id)
-        following = claim(arena, worker) if more else None
+        counts.finished(work, finished)  # last, because others of a deal wait from here on to the commit
+    for tournament_id in sorted(last):  # planning what comes next may take longer than a lease nobody renews
+        gone_on(arena, tournament_id)
+    if share is not None and last:
+        following = claim_some(arena, worker, share)
     return taken, following
 
 
 def renew(arena: Arena, held: Assignment) -> bool:
     """Hold on to a match that is still being played; False if it was lost."""
+    return renew_all(arena, [held])[0]
+
+
+def renew_all(arena: Arena, held: Sequence[Assignment | Sheet]) -> list[bool]:
+    """Hold on to several, as they were claimed; for each whether it is still held."""
     with arena.work() as work:
         until = {"lease_until": work.now + _lease(arena)}
-        return bool(work.db.execute(FINISH, _held(held) | until).rowcount)
+        return [bool(work.db.execute(FENCED, _held(each) | until).rowcount) for each in held]
 
 
 def give_back(arena: Arena, held: Assignment, trouble: str, *, suspicion: int = ALONE) -> None:
@@ -159,57 +167,9 @@ def give_back(arena: Arena, held: Assignment, trouble: str, *, suspicion: int = 
     `suspicion` 0: a stopping worker, or a sick machine, which says nothing about the match.
     """
     with arena.work() as work:
-        if _release(work, held.tournament_id, held.number, held.token, trouble, suspicion):
+        if lost.release(work, held.tournament_id, held.number, held.token, trouble, suspicion):
             incidents.note(work, incidents.HANDED_BACK, held.match_id, text=trouble)
     gone_on(arena, held.tournament_id)
-
-
-def inherit(arena: Arena, place: str, heir: str) -> int:
-    """`heir` is a worker's new process in the `place` of one that died: what that one held is planned again.
-
-    The worker itself lives, so the process died alone, and of all things at this match. How many there were.
-    """
-    with arena.work() as work:
-        of_place = match.c.lease_worker.startswith(f"{place}-", autoescape=True)
-        of_it = and_(LEASED, of_place, match.c.lease_worker != heir)
-        columns = (match.c.tournament_id, match.c.number, match.c.lease_token, match.c.lease_worker)
-        found = work.db.execute(select(*columns).where(of_it)).all()
-        # In the order of all who lock several; asked for it, SQLite would read all matches.
-        for row in sorted(found, key=lambda row: (row.tournament_id, row.number)):
-            _take_back(work, row, f"{row.lease_worker} died", ALONE)
-    return len(found)
-
-
-def take_back_silent(work: Work, lease_ms: int, watched: int) -> int:
-    """Plan again what silent workers hold; how many. `watched`: of the watch's milliseconds.
-
-    When a lease is over, those of the same worker that are long without a sign of life go with it.
-    """
-    found = watch.silent(work, match, LEASED, watched)
-    over = {_host(row) for row, silent_ms in found if silent_ms >= lease_ms}
-    lost = [row for row, ms in found if ms >= lease_ms or (2 * ms > lease_ms and _host(row) in over)]
-    together = Counter(map(_host, lost))
-    for row in lost:
-        suspicion = ALONE if together[_host(row)] == 1 else TOGETHER
-        _take_back(work, row, f"{row.lease_worker} went silent", suspicion)
-    return len(lost)
-
-
-def _host(row: "Row[Any]") -> str:
-    """The worker a process belongs to: its name without place and process, see `workers/workshop.py`."""
-    return str(row.lease_worker).rsplit("-", 2)[0]
-
-
-def _take_back(work: Work, row: Any, trouble: str, suspicion: int) -> None:
-    about = f"{row.tournament_id}-{row.number}"
-    if _release(work, row.tournament_id, row.number, row.lease_token, trouble, suspicion):
-        incidents.note(work, incidents.SILENT, about, worker=row.lease_worker, text=trouble)
-
-
-def waiting(work: Work, most: int) -> int:
-    """How many matches could be played now, counted up to `most`."""
-    some = select(match.c.number).where(PLAYABLE).limit(most).subquery()
-    return work.db.scalar(select(func.count()).select_from(some)) or 0
 
 
 def gone_on(arena: Arena, tournament_id: str) -> None:
@@ -226,52 +186,35 @@ def _lease(arena: Arena) -> timedelta:
     return timedelta(seconds=arena.settings.lease_seconds)
 
 
-def anything(work: Work, tournament_id: str | None = None) -> bool:
-    """Whether something waits to be played, at all or of one tournament."""
-    if tournament_id is None:
-        return bool(work.db.scalar(IS_ANYTHING))
-    return bool(work.db.scalar(IS_ANYTHING_OF_THIS, {"this": tournament_id}))
+def _hand_back(work: Work, unbegun: Sequence[Assignment]) -> None:
+    """As if they had never been claimed."""
+    if unbegun:
+        work.db.execute(UNBEGUN, [_held(each) | NEVER_BEGUN for each in unbegun])
 
 
-def _claim(work: Work, worker: str, lease: timedelta, found: Sequence[Any]) -> Assignment | None:
-    for chosen in _in_turn(work, found) if len(found) > 1 else found:
-        row = work.db.execute(NEXT, {"this": chosen.id}).first()
-        if row is not None:
-            return _leased(work, worker, lease, row)
-    return None
+def _claim(work: Work, worker: str, lease: timedelta, found: Sequence[Any], share: Share) -> list[Assignment]:
+    for of in turns.in_turn(work, found):
+        rows = work.db.execute(NEXT, {"this": of.id, "most": share.of(of.id)}).all()
+        if rows:
+            return _leased(work, worker, lease, turns.taken(share, of, rows))
+    return []
 
 
-def _in_turn(work: Work, found: Sequence[Any]) -> Sequence[Any]:
-    """Running tournaments with something planned, as `TURNS` finds them, in the order they are to be served.
-
-    First the owner with the fewest matches in play, then whoever was served longest ago: neither many
-    tournaments nor a long one give anybody more than a fair share.
-    """
-    # Not grouped by the database: SQLite would read all matches in the order of the groups.
-    in_play = Counter(work.db.scalars(IN_PLAY))
-    burden: Counter[str] = Counter()
-    served: dict[str, datetime] = {}
-    for row in found:
-        burden[row.owner_id] += in_play[row.id]
-        served[row.owner_id] = max(served.get(row.owner_id, EPOCH), row.claimed_at or EPOCH)
-
-    def turn(row: Any) -> tuple[int, datetime, int, datetime, str]:
-        owner = row.owner_id
-        return burden[owner], served[owner], in_play[row.id], row.claimed_at or EPOCH, row.id
-
-    return sorted(found, key=turn)
-
-
-def _leased(work: Work, worker: str, lease: timedelta, row: Any) -> Assignment:
+def _leased(work: Work, worker: str, lease: timedelta, rows: Sequence[Any]) -> list[Assignment]:
     token = secrets.token_hex(16)
-    values = {"status": "leased", "lease_token": token, "lease_worker": worker, "attempts": row.attempts + 1}
+    values = {"status": "leased", "lease_token": token, "lease_worker": worker}
     times = {"lease_until": work.now + lease, "started_at": work.now}
-    this = {"this": row.tournament_id}
-    work.db.execute(LEASE, {**this, "key": row.number, **values, **times})
+    this = {"this": rows[0].tournament_id}
+    work.db.execute(LEASE, {**this, "numbers": [row.number for row in rows], **values, **times})
     of = work.db.execute(RULES, this).one()
-    _served(work, row.tournament_id)
-    entered = work.db.execute(VERSIONS, {**this, "numbers": row.entrants})
+    _served(work, rows[0].tournament_id)
+    seated = sorted({number for row in rows for number in row.entrants})
+    entered = work.db.execute(VERSIONS, {**this, "numbers": seated})
     versions = {each.number: each.version_id for each in entered}
+    return [_assigned(row, token, of, versions) for row in rows]
+
+
+def _assigned(row: Any, token: str, of: Any, versions: dict[int, str]) -> Assignment:
     return Assignment(
         tournament_id=row.tournament_id,
         number=row.number,
@@ -295,57 +238,4 @@ def _served(work: Work, tournament_id: str) -> None:
 
 
 def _held(held: Assignment | Sheet) -> dict[str, Any]:
-    return _under(held.tournament_id, held.number, held.token)
-
-
-def _under(tournament_id: str, number: int, token: str) -> dict[str, Any]:
-    """The fence's: this match, as long as this very lease is the present one."""
-    return {"this": tournament_id, "key": number, "held": token}
-
-
-def _finish(work: Work, sheet: Sheet) -> bool:
-    if not work.db.execute(FINISH, _result(work, sheet)).rowcount:
-        return False
-    _write(work, [sheet])
-    return True
-
-
-def finish_all(work: Work, sheets: Sequence[Sheet]) -> None:
-    """Write results whose leases are known to be the present ones, and locked."""
-    if sheets:
-        work.db.execute(FINISH, [_result(work, each) for each in sheets])
-        _write(work, sheets)
-
-
-def _result(work: Work, sheet: Sheet) -> dict[str, Any]:
-    done = {"status": "done", "lease_token": None, "lease_until": None, "finished_at": work.now}
-    return {**_held(sheet), **sheet.match, **done}
-
-
-def _write(work: Work, sheets: Sequence[Sheet]) -> None:
-    """The rows of a result beside its match's, and what is added to progress."""
-    work.db.execute(SEATS, [dict(seat) for sheet in sheets for seat in sheet.seats])
-    if faults := [dict(each) for sheet in sheets for each in sheet.faults]:
-        work.db.execute(FAULTS, faults)
-    for sheet in sheets:
-        work.steps.note_faults(sheet.number, [each["kind"] for each in sheet.faults])
-        told = {name: sheet.match[name] for name in ("faults", "decisions")}
-        work.steps.note(sheet.tournament_id, sheet.number, done=1, ended=1, **told)
-
-
-def _release(work: Work, tournament_id: str, number: int, token: str, trouble: str, suspicion: int) -> bool:
-    """End a lease without a result, if it still is the present one."""
-    fence = _under(tournament_id, number, token)
-    before = work.db.scalar(select(match.c.suspicion).where(FENCE).with_for_update(), fence)
-    if before is None:
-        return False
-    status = "failed" if suspicion and before + suspicion >= ENOUGH else "planned"
-    lease = {"lease_token": None, "lease_until": None}
-    values = {"status": status, "trouble": trouble, "suspicion": before + suspicion}
-    work.db.execute(FINISH, {**fence, **lease, **values})
-    work.steps.note(tournament_id, number, ended=1, failed=int(status == "failed"))
-    if status == "failed":
-        incidents.note(work, incidents.FAILED, f"{tournament_id}-{number}", text=trouble)
-    else:
-        work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
-    return True
+    return under(held.tournament_id, held.number, held.token)

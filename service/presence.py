@@ -50,10 +50,10 @@ def workers(db: Connection, now: datetime) -> list[Worker]:
     return [Worker(row.name, row.mode, row.detail, row.started_at, row.seen_at) for row in db.execute(query)]
 
 
-def slots(work: Work) -> int:
+def slots(db: Connection, now: datetime) -> int:
     """Matches that can be played at once."""
-    there = (worker.c.seen_at > work.now - SILENT, worker.c.mode.is_not(None))
-    return work.db.scalar(select(func.count()).select_from(worker).where(*there)) or 0
+    there = (worker.c.seen_at > now - SILENT, worker.c.mode.is_not(None))
+    return db.scalar(select(func.count()).select_from(worker).where(*there)) or 0
 
 
 def forget(work: Work) -> None:

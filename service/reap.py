@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import structlog
 from sqlalchemy import text
 
-from service import comparisons, desk, incidents, leases, presence, stages, trials, watch
+from service import comparisons, desk, incidents, lost, presence, stages, trials, turns, watch
 from service.jobs import PLAY, Job
 from service.work import Arena, Work
 
@@ -41,7 +41,7 @@ def _reap(arena: Arena, after: Callable[[Arena], object]) -> Reaped:
     lease_ms = 1000 * arena.settings.lease_seconds
     with arena.work() as work:
         watched = watch.tick(work, arena.settings)
-        returned = leases.take_back_silent(work, lease_ms, watched)
+        returned = lost.take_back_silent(work, lease_ms, watched)
         trials.take_back_silent(work, lease_ms, watched)
     comparisons.decide(arena)
     started, advanced = stages.begin_due(arena), stages.advance_due(arena)
@@ -78,7 +78,7 @@ def _alone(arena: Arena) -> Iterator[bool]:
 
 def _ring(arena: Arena, work: Work) -> int:
     """Keep a few jobs waiting for each worker while there are matches to play; how many were sent."""
-    wanted = leases.waiting(work, max(PER_WORKER * presence.slots(work), PER_WORKER))
+    wanted = turns.count(work, max(PER_WORKER * presence.slots(work.db, work.now), PER_WORKER))
     try:
         missing = wanted - arena.queue.depth(PLAY)
     except ConnectionError as error:

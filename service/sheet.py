@@ -51,6 +51,7 @@ class Sheet:
     match: Mapping[str, Any]
     seats: Sequence[Mapping[str, Any]]
     faults: Sequence[Mapping[str, Any]]
+    took_ms: int = 0  # from the match's beginning to its end, by the clock; 0: not known
 
     @property
     def match_id(self) -> str:
@@ -59,7 +60,14 @@ class Sheet:
 
     @classmethod
     def of(
-        cls, held: Held, outcome: Outcome, spent: Sequence[Spent], *, mode: str, replays: int = 0
+        cls,
+        held: Held,
+        outcome: Outcome,
+        spent: Sequence[Spent],
+        *,
+        mode: str,
+        replays: int = 0,
+        took_ms: int = 0,
     ) -> "Sheet":
         """What `held` came to.
 
@@ -75,6 +83,7 @@ class Sheet:
             match={**result, "record": outcome.record.pack()},
             seats=[_seat(held, outcome, spent, each) for each in range(len(held.entrants))],
             faults=[_fault(held, ordinal, each) for ordinal, each in enumerate(outcome.faults)],
+            took_ms=took_ms,
         )
 
     def dumps(self) -> bytes:

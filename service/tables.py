@@ -276,7 +276,7 @@ match = Table(
     Column("status", String(8), nullable=False),
     Column("attempts", Integer, nullable=False, server_default="0"),
     *_lease(),
-    Column("suspicion", Integer, nullable=False, server_default="0"),  # see leases.py
+    Column("suspicion", Integer, nullable=False, server_default="0"),  # see lost.py
     Column("trouble", Text),  # our own failure in the last attempt, for the operator
     _moment("started_at", known=False),
     _moment("finished_at", known=False),

@@ -85,7 +85,7 @@ def give_back(arena: Arena, trial: Trial, trouble: str, *, counts: bool = True) 
 
 
 def inherit(arena: Arena, place: str, heir: str) -> int:
-    """What a worker's dead process in this `place` checked is free again; how many. See `leases.inherit`."""
+    """What a worker's dead process in this `place` checked is free again; how many. See `lost.inherit`."""
     with arena.work() as work:
         of_place = version.c.lease_worker.startswith(f"{place}-", autoescape=True)
         theirs = and_(of_place, version.c.lease_worker != heir)

@@ -1,10 +1,14 @@
-"""Matches and checks as a worker does them: claimed, played without a transaction, given in once."""
+"""Matches and checks as a worker does them: claimed, played without a transaction, given in once.
+
+Short matches are claimed and given in several at a time, as many as last `BATCH_MS` together: a lease, its
+results and their commits then cost little beside playing. A longer match is by itself.
+"""
 
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
 import structlog
@@ -13,14 +17,17 @@ from structlog.contextvars import bound_contextvars
 from engine.rules import RuleSet
 from service import leases, traces, trials
 from service.errors import Unavailable
-from service.leases import ALONE, Assignment
+from service.leases import Assignment
 from service.limits import Limits
+from service.lost import ALONE
 from service.sheet import Sheet, Spent
 from service.trials import Trial
+from service.turns import Share
 from workers import check as checking
-from workers import stopping
+from workers import in_play, stopping
+from workers.batch import Batch
 from workers.check import Verdict
-from workers.match import REPLAYS, Played, play_match
+from workers.match import REPLAYS, play_match
 from workers.player import MOST_STARVED
 from workers.sandbox import BotCode, SandboxError, SandboxUnavailable
 from workers.stopping import Stopped
@@ -31,26 +38,25 @@ T = TypeVar("T")
 TRY_AGAIN_SECONDS = 90.0
 LONGEST_PAUSE = 1.5  # seconds between two tries: well within what is left of a lease (service/watch.py)
 LOOK_SECONDS = 0.25
+BATCH_MS = 250.0  # of playing: so late a result is seen at the most, and so much dies with a process
+LATE = 1.5  # of that: nothing more of a batch is begun, and nobody waits for the rest of it
 LONGEST_CHECK = 600.0  # seconds a check's lease is renewed at most
 
 
 def play_for_a_while(shop: Workshop) -> None:
-    """Play match after match until the time for one job is over; the last one sends the next job."""
+    """Play batch after batch until the time for one job is over; the last one sends the next job."""
     with stopping.working(), traces.span("play", worker=shop.name):
         if stopping.asked() or not _fit(shop):
             return
         until = time.monotonic() + shop.arena.settings.chunk_ms / 1000
         with traces.span("claim"):
-            held = leases.claim(shop.arena, shop.name)
-        while held is not None:
-            ids: dict[str, str | int] = {"match": held.match_id, "attempt": held.attempt}
-            with bound_contextvars(**ids, worker=shop.name), traces.span("match", **ids):
-                played = _play(shop, held)
-            if played is None:
-                return
-            more = time.monotonic() < until and not stopping.asked()
-            with traces.span("give in", match=held.match_id):
-                held = _give_in(shop, held, played, more=more)
+            held = leases.claim_some(shop.arena, shop.name, _share(shop, until))
+        while held:
+            batch = Batch(held)
+            well = _play_all(shop, batch, held)
+            more = well and shop.has_time(held[0].tournament_id, until) and not stopping.asked()
+            with traces.span("give in", match=held[0].match_id, matches=len(held)):
+                held = _give_in(shop, batch, _share(shop, until) if more else None)
 
 
 def check(shop: Workshop, version_id: str) -> None:
@@ -70,6 +76,55 @@ def check(shop: Workshop, version_id: str) -> None:
             )
 
 
+def _share(shop: Workshop, until: float) -> Share:
+    """What fits into the rest of the job, and into a batch."""
+    return Share(min(1000 * (until - time.monotonic()), BATCH_MS), shop.lasts, shop.workers)
+
+
+def _play_all(shop: Workshop, batch: Batch, held: Sequence[Assignment]) -> bool:
+    """Play what is in the batch, as far as there is time for it; whether all went well."""
+    over = time.monotonic() + LATE * BATCH_MS / 1000
+    longest = _longest(max(held, key=lambda each: len(each.versions)))
+
+    def renew() -> bool:
+        return time.monotonic() - batch.since > longest or _renew(shop, batch)
+
+    with _kept(shop, renew, lambda: _lighten(shop, batch, over)):
+        while (each := batch.begin()) is not None:
+            ids: dict[str, str | int] = {"match": each.match_id, "attempt": each.attempt}
+            with bound_contextvars(**ids, worker=shop.name), traces.span("match", **ids):
+                sheet = _play(shop, each)
+            batch.end(sheet)
+            if sheet is None:
+                return False
+            if time.monotonic() > over or stopping.asked():
+                break
+    return True
+
+
+def _renew(shop: Workshop, batch: Batch) -> bool:
+    """Keep the leases of all that is held; False once none is left."""
+    held = batch.held()
+    kept = leases.renew_all(shop.arena, held)
+    for each, still in zip(held, kept, strict=True):
+        if not still:
+            batch.forget(each)
+    return any(kept)
+
+
+def _lighten(shop: Workshop, batch: Batch, over: float) -> None:
+    """Late, or about to stop: have nobody wait for more than what is being played."""
+    if time.monotonic() < over and not stopping.asked():
+        return
+    played, unbegun = batch.take()
+    try:
+        if played or unbegun:
+            leases.give_in_all(shop.arena, played, worker=shop.name, unbegun=unbegun)
+    except BaseException:
+        batch.put(played, unbegun)
+        raise
+
+
 def _fit(shop: Workshop) -> bool:
     """Whether bots can be run here now; a sick machine claims nothing."""
     try:
@@ -84,7 +139,8 @@ def _try(shop: Workshop, trial: Trial) -> Verdict | None:
     bot = BotCode(name=trial.filename, kind=trial.kind, content=trial.code)
     seed = hashlib.sha256(trial.version_id.encode()).digest()
     try:
-        with _kept(shop, lambda: trials.renew(shop.arena, trial), LONGEST_CHECK), stopping.breakable():
+        renew = _at_most(LONGEST_CHECK, lambda: trials.renew(shop.arena, trial))
+        with _kept(shop, renew), stopping.breakable():
             return checking.check(bot, sandbox=shop.sandbox(), limits=Limits(), seed=seed)
     except (Exception, Stopped) as error:  # nothing of this is the bot's: a bot's failure is a verdict
         trouble, counts = _said(error), _suspect(shop, error)
@@ -92,17 +148,18 @@ def _try(shop: Workshop, trial: Trial) -> Verdict | None:
         return None
 
 
-def _play(shop: Workshop, held: Assignment) -> Played | None:
-    rules, limits = RuleSet.parse(held.rules, len(held.versions)), Limits.parse(held.limits)
-    longest = _longest(rules, limits, len(held.versions))
+def _play(shop: Workshop, held: Assignment) -> Sheet | None:
+    """What it came to; None if it could not be played here and is handed back."""
+    began = time.monotonic()
+    in_play.note(shop.number, held.match_id)
     try:
-        with _kept(shop, lambda: leases.renew(shop.arena, held), longest), stopping.breakable():
-            return play_match(
-                rules,
+        with stopping.breakable():
+            played = play_match(
+                RuleSet.parse(held.rules, len(held.versions)),
                 [shop.code(each) for each in held.versions],
                 seed=held.seed,
                 bot_seeds=held.bot_seeds,
-                limits=limits,
+                limits=Limits.parse(held.limits),
                 sandbox=shop.sandbox(),
             )
     except (
@@ -112,11 +169,28 @@ def _play(shop: Workshop, held: Assignment) -> Played | None:
         trouble, suspicion = _said(error), ALONE if _suspect(shop, error) else 0
         _persist(lambda: leases.give_back(shop.arena, held, trouble, suspicion=suspicion))
         return None
+    finally:
+        in_play.note(shop.number, "")
+    took_ms = 1000 * (time.monotonic() - began)
+    shop.lasted(held.tournament_id, took_ms)
+    spent = [
+        Spent(each.cpu_ms, each.wall_ms, each.memory_kb, each.waited_ms, each.decisions)
+        for each in played.usage
+    ]
+    return Sheet.of(
+        held,
+        played.outcome,
+        spent,
+        mode=played.mode,
+        replays=played.replays,
+        took_ms=max(round(took_ms), 1),
+    )
 
 
-def _longest(rules: RuleSet, limits: Limits, seats: int) -> float:
+def _longest(held: Assignment) -> float:
     """Seconds a match can possibly last, with its replays, the last of them patient."""
-    decisions = rules.decisions(seats)
+    seats, limits = len(held.versions), Limits.parse(held.limits)
+    decisions = RuleSet.parse(held.rules, seats).decisions(seats)
     computing = seats * (limits.start_cpu_ms + limits.cpu_budget_ms(decisions))  # clocks stand still for it
     once = seats * (limits.start_ms + decisions * limits.decision_ms) + computing
     return (REPLAYS + 1 + MOST_STARVED) * once / 1000
@@ -132,30 +206,41 @@ def _suspect(shop: Workshop, error: BaseException) -> bool:
     return _fit(shop)
 
 
-def _give_in(shop: Workshop, held: Assignment, played: Played, *, more: bool) -> Assignment | None:
-    """Give a result in; while the database is away it waits on the disk, where others find it too."""
-    spent = [
-        Spent(each.cpu_ms, each.wall_ms, each.memory_kb, each.waited_ms, each.decisions)
-        for each in played.usage
-    ]
-    sheet = Sheet.of(held, played.outcome, spent, mode=played.mode, replays=played.replays)
+def _give_in(shop: Workshop, batch: Batch, share: Share | None) -> list[Assignment]:
+    """Give results in; while the database is away they wait on the disk, where others find them too."""
+    sheets, unbegun = batch.take()
+    if not (sheets or unbegun or share):
+        return []
     try:
-        return leases.give_in(shop.arena, sheet, worker=shop.name, more=more)[1]
+        return leases.give_in_all(shop.arena, sheets, worker=shop.name, share=share, unbegun=unbegun)[1]
     except Unavailable:
-        log.warning("result_waits", match=held.match_id)
+        log.warning("results_wait", matches=[each.match_id for each in sheets])
     try:
-        with shop.spool.kept(sheet) as safe:
-            _persist(lambda: leases.give_in(shop.arena, sheet, worker=shop.name), hasty=safe)
+        with ExitStack() as spooled:
+            safe = all([spooled.enter_context(shop.spool.kept(each)) for each in sheets])
+            _persist(
+                lambda: leases.give_in_all(shop.arena, sheets, worker=shop.name, unbegun=unbegun), hasty=safe
+            )
     except Unavailable:
-        log.warning("result_left_to_others", match=held.match_id)
-    return None
+        log.warning("results_left_to_others", matches=[each.match_id for each in sheets])
+    return []
+
+
+def _at_most(seconds: float, renew: Callable[[], bool]) -> Callable[[], bool]:
+    """Renews no more once these are over, and goes on looking."""
+    until = time.monotonic() + seconds
+    return lambda: time.monotonic() > until or renew()
+
+
+def _nothing() -> None:
+    return
 
 
 @contextmanager
-def _kept(shop: Workshop, renew: Callable[[], bool], longest: float) -> Iterator[None]:
-    """Renew a lease from time to time, for as long as what it is for can possibly last."""
+def _kept(shop: Workshop, renew: Callable[[], bool], look: Callable[[], None] = _nothing) -> Iterator[None]:
+    """Renew a lease from time to time; `look` more often. The lease is lost once `renew` says False."""
     done = threading.Event()
-    keeper = threading.Thread(target=_keep, args=(shop, renew, done, longest), daemon=True)
+    keeper = threading.Thread(target=_keep, args=(shop, renew, look, done), daemon=True)
     keeper.start()
     try:
         yield
@@ -164,20 +249,20 @@ def _kept(shop: Workshop, renew: Callable[[], bool], longest: float) -> Iterator
         keeper.join()
 
 
-def _keep(shop: Workshop, renew: Callable[[], bool], done: threading.Event, longest: float) -> None:
+def _keep(shop: Workshop, renew: Callable[[], bool], look: Callable[[], None], done: threading.Event) -> None:
     settings = shop.arena.settings
-    began = due = time.monotonic()
+    due = time.monotonic()
     while not done.wait(LOOK_SECONDS):
-        now = time.monotonic()
         if stopping.overdue(settings.stop_seconds):
             return stopping.break_off()
-        if now - due > settings.lease_seconds / 3 and now - began < longest:
-            try:
+        try:
+            look()
+            if time.monotonic() - due > settings.lease_seconds / 3:
                 if not renew():
                     return
-                due = now
-            except Unavailable:
-                continue
+                due = time.monotonic()
+        except Unavailable:
+            continue
 
 
 def _persist(act: Callable[[], T], *, hasty: bool = False) -> T:

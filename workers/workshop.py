@@ -7,21 +7,24 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections import OrderedDict
 from typing import Any
 
 import structlog
 
-from service import bots, desk, ingest, leases, presence, traces, trials
+from service import bots, desk, leases, lost, presence, traces, trials
 from service.errors import ServiceError
 from service.settings import Settings
 from service.work import Arena
-from workers import alive
+from workers import alive, in_play
 from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
 from workers.spool import Spool
 
 log = structlog.get_logger(__name__)
 TELL_SECONDS = 5.0
+COUNT_EVERY = 12  # signs of life: so often others are counted
+LASTS_KEPT = 200  # tournaments
 CODES_KEPT = 64 << 20  # bytes
 BIRTH = secrets.token_hex(4)  # of the worker: made before it forks, so all its processes have the same
 
@@ -35,7 +38,12 @@ class Workshop:
         self.name = f"{self.place}-{os.getpid()}"
         self.arena = Arena.open(settings)
         self.spool = Spool(settings.data_dir / "spool")
+        self.lasts: OrderedDict[str, float] = OrderedDict()  # ms of a match by tournament, the latest most
+        self.workers = settings.workers  # matches that can be played at once, everywhere
+        self._died_at = in_play.noted(number)
+        in_play.note(number, "")
         self._heir = False
+        self._signs = 0
         self._sandbox: Sandbox | None = None
         self._probing = threading.Lock()
         self._codes: OrderedDict[str, BotCode] = OrderedDict()
@@ -89,26 +97,44 @@ class Workshop:
             self._codes.popitem(last=False)
         return self._codes[version_id]
 
+    def lasted(self, tournament_id: str, ms: float) -> None:
+        """So long a match of it took."""
+        before = self.lasts.pop(tournament_id, ms)
+        self.lasts[tournament_id] = (3 * before + ms) / 4
+        while len(self.lasts) > LASTS_KEPT:
+            self.lasts.popitem(last=False)
+
+    def has_time(self, tournament_id: str, until: float) -> bool:
+        """Whether another match, or the most of it, ends by the (monotonic) time `until`."""
+        return 1000 * (until - time.monotonic()) > self.lasts.get(tournament_id, 0.0) / 2
+
     def _tell(self) -> None:
         while True:
             try:
                 alive.sign(self.arena.settings.data_dir / "run" / "alive", self.number)
                 self._put_in_order()
                 presence.here(self.arena, self.name, *self._state())
+                self._count()
             except Exception as error:  # whatever it is, the next try may go better
                 log.warning("presence_not_told", error=str(error))
             if self._closing.wait(TELL_SECONDS):
                 return
 
+    def _count(self) -> None:
+        if self._signs % COUNT_EVERY == 0:
+            with self.arena.glance() as db:
+                self.workers = max(presence.slots(db, self.arena.clock()), 1)
+        self._signs += 1
+
     def _put_in_order(self) -> None:
         """What others on this machine played and could not give in; then what our predecessor held."""
         self.spool.deliver(
             lambda sheet: leases.give_in(self.arena, sheet, worker=self.name),
-            lambda sheets: ingest.give_in_all(self.arena, sheets, worker=self.name),
+            lambda sheets: leases.give_in_all(self.arena, sheets, worker=self.name),
         )
         if not self._heir:
-            for verb in (leases.inherit, trials.inherit):
-                verb(self.arena, self.place, self.name)
+            lost.inherit(self.arena, self.place, self.name, self._died_at)
+            trials.inherit(self.arena, self.place, self.name)
             self._heir = True
 
     def _state(self) -> tuple[str | None, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Results that come together are what they would be one by one; each is judged by its own lease."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from service import counts, incidents, ingest, leases, progress, rerate, stages, tables, tournaments
+from service import counts, incidents, leases, progress, rerate, stages, tables, tournaments
 from service.accounts import Account
 from service.errors import Unavailable
 from service.leases import Assignment
@@ -47,6 +47,10 @@ def claimed(arena: Arena, many: int) -> list[Assignment]:
     return [held for held in (leases.claim(arena, f"host-0-{n}-1") for n in range(many)) if held is not None]
 
 
+def together(arena: Arena, sheets: Sequence[Sheet], *, worker: str) -> list[bool]:
+    return leases.give_in_all(arena, sheets, worker=worker)[0]
+
+
 def rows(arena: Arena) -> list[Any]:
     order = (tables.seat.c.number, tables.seat.c.seat)
     with arena.read() as db:
@@ -55,7 +59,7 @@ def rows(arena: Arena) -> list[Any]:
 
 def test_together_they_are_what_they_are_one_by_one(arena: Arena, cup: str, make: Make) -> None:
     sheets = [make(held) for held in claimed(arena, 24)]
-    assert ingest.give_in_all(arena, sheets[5:], worker="w") == [True] * 19
+    assert together(arena, sheets[5:], worker="w") == [True] * 19
     assert [leases.give_in(arena, each, worker="w")[0] for each in sheets[:5]] == [True] * 5
     assert tournaments.tournament(arena, cup).status == "finished"
     assert rerate.rerate(arena).wrong == []
@@ -70,9 +74,9 @@ def test_each_is_judged_by_its_own_lease_and_counts_once(arena: Arena, cup: str,
     leases.give_back(arena, held[2], "lost", suspicion=0)
     again = next(each for each in claimed(arena, 1) if each.number == held[2].number)
     late, twice, right = sheets[2], sheets[0], make(again)
-    told = ingest.give_in_all(arena, [*sheets[:2], twice, late, right, *sheets[3:]], worker="w")
+    told = together(arena, [*sheets[:2], twice, late, right, *sheets[3:]], worker="w")
     assert told == [True, True, False, False, True, True, True, True]
-    assert ingest.give_in_all(arena, sheets, worker="w") == [False] * 6
+    assert together(arena, sheets, worker="w") == [False] * 6
     with arena.read() as db:
         assert progress.of_tournaments(db, [cup])[cup] == progress.recounted(db, cup)
     assert len(rows(arena)) == 12 and rerate.rerate(arena).wrong == []
@@ -82,7 +86,7 @@ def test_batches_that_meet_others_wait_for_nobody_for_ever(arena: Arena, cup: st
     sheets = [make(held) for held in claimed(arena, 24)]
     parts = [sheets[0::3], sheets[1::3][::-1], sheets[2::3]]
     with ThreadPoolExecutor(3) as crowd:
-        told = list(crowd.map(lambda part: ingest.give_in_all(arena, part, worker="w"), parts))
+        told = list(crowd.map(lambda part: together(arena, part, worker="w"), parts))
     assert told == [[True] * 8] * 3
     assert tournaments.tournament(arena, cup).status == "finished"
     assert rerate.rerate(arena).wrong == []
@@ -92,9 +96,9 @@ def test_all_or_nothing_of_a_batch_is_written(arena: Arena, cup: str, make: Make
     sheets = [make(held) for held in claimed(arena, 4)]
     broken = replace(sheets[3], seats=[{**sheets[3].seats[0], "place": None}, *sheets[3].seats[1:]])
     with pytest.raises(IntegrityError):
-        ingest.give_in_all(arena, [*sheets[:3], broken], worker="w")
+        together(arena, [*sheets[:3], broken], worker="w")
     assert rows(arena) == []
-    assert ingest.give_in_all(arena, sheets, worker="w") == [True] * 4
+    assert together(arena, sheets, worker="w") == [True] * 4
 
 
 def test_what_is_written_is_taken_whatever_fails_afterwards(
@@ -112,7 +116,7 @@ def test_what_is_written_is_taken_whatever_fails_afterwards(
         patched.setattr(stages, "advance", broken)
         given = spool.deliver(
             lambda each: leases.give_in(arena, each, worker="w"),
-            lambda several: ingest.give_in_all(arena, several, worker="w"),
+            lambda several: together(arena, several, worker="w"),
         )
     assert (given, spool.waiting(), len(rows(arena))) == (24, [], 48)
     with arena.read() as db:

@@ -10,7 +10,8 @@ from sqlalchemy import select
 
 from service import folds, incidents, leases, matches, presence, reap, tables, tournaments, trials
 from service.accounts import Account
-from service.leases import ALONE, Assignment
+from service.leases import Assignment
+from service.lost import ALONE, inherit
 from service.sheet import Sheet
 from service.work import Arena
 
@@ -110,7 +111,7 @@ def test_a_new_process_in_the_place_of_a_dead_one_has_its_match_played_again_at_
 ) -> None:
     lost, other = claimed(arena, "host-ab-0-100"), claimed(arena, "host-ab-1-101")
     mine = claimed(arena, "host-ab-0-200")
-    assert leases.inherit(arena, "host-ab-0", "host-ab-0-200") == 1
+    assert inherit(arena, "host-ab-0", "host-ab-0-200") == 1
     assert [row(arena, each).status for each in (lost, other, mine)] == ["planned", "leased", "leased"]
     assert row(arena, lost).suspicion == ALONE
     assert claimed(arena).number == lost.number
@@ -139,7 +140,7 @@ def test_a_match_that_kills_its_worker_three_times_is_set_aside_and_everybody_to
 ) -> None:
     for pid in range(3):
         held = claimed(arena, f"host-ab-0-{pid}")
-        assert leases.inherit(arena, "host-ab-0", f"host-ab-0-{pid + 1}") == 1
+        assert inherit(arena, "host-ab-0", f"host-ab-0-{pid + 1}") == 1
     assert play_all(arena) == 7
     over = tournaments.tournament(arena, cup)
     assert (over.status, over.progress.failed) == ("finished", 1)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from loadtests import plans
-from service import entries, folds, health, leases, matches, quotas, rankings, reap, tournaments
+from service import entries, folds, health, leases, lost, matches, quotas, rankings, reap, tournaments
 from service.accounts import Account
 from service.leases import Assignment
 from service.progress import LEASED
@@ -33,7 +33,7 @@ def test_no_hot_statement_reads_all_matches(
         held = leases.claim(arena, "host-0-1-1")
         assert held is not None and leases.renew(arena, held)
         finish(arena, held, more=True)
-        leases.inherit(arena, "host-0-1", "host-0-1-2")
+        lost.inherit(arena, "host-0-1", "host-0-1-2")
         reap.reap(arena)
         health.metrics(arena)
         matches.match(arena, f"{cup}-0")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service import bots, leases, rankings, reap, refit, tournaments
+from service import bots, leases, lost, rankings, reap, refit, tournaments
 from service.accounts import Account
 from service.errors import NotFound
 from service.leases import Assignment
@@ -77,7 +77,7 @@ def test_what_was_played_of_a_deal_counts_while_paused_and_when_all_is_over(
     tournaments.resume(arena, author, made)
     refit.settle(arena, made)
     assert rankings.rankings(arena, rules=pool(arena)).items == []
-    for _ in range(leases.ENOUGH // leases.ALONE):
+    for _ in range(lost.ENOUGH // lost.ALONE):
         held = leases.claim(arena, "w")
         assert held is not None
         leases.give_back(arena, held, "fire")

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ import structlog
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from sqlalchemy import select, update
 
-from service import accounts, bots, incidents, leases, log, reap, schema, tables, tournaments, traces
+from service import accounts, bots, incidents, leases, log, lost, reap, schema, tables, tournaments, traces
 from service.jobs import InlineQueue
 from service.settings import Settings
+from service.turns import ONE, Share
 from service.work import Arena
-from workers import playing, stopping
+from workers import in_play, playing, stopping
+from workers.batch import Batch
 from workers.sandbox import Sandbox, SandboxError
 from workers.workshop import Workshop
 
@@ -60,12 +63,14 @@ def states(shop: Workshop) -> dict[str, int]:
     return {status: found.count(status) for status in set(found)}
 
 
-def play_one(shop: Workshop) -> tuple[leases.Assignment, Any]:
+def play_one(shop: Workshop) -> tuple[leases.Assignment, Batch]:
     match = leases.claim(shop.arena, shop.name)
     assert match is not None
-    played = playing._play(shop, match)
-    assert played is not None
-    return match, played
+    batch = Batch([match])
+    batch.begin()
+    batch.end(playing._play(shop, match))
+    assert len(batch.held()) == 1
+    return match, batch
 
 
 def test_a_trace_shows_what_a_worker_spends_its_time_on(shop: Workshop) -> None:
@@ -82,9 +87,9 @@ def test_a_trace_shows_what_a_worker_spends_its_time_on(shop: Workshop) -> None:
 
 
 def test_a_result_waits_for_the_database_and_is_given_in(shop: Workshop) -> None:
-    match, played = play_one(shop)
+    _, batch = play_one(shop)
     other = held(shop)
-    giving = threading.Thread(target=playing._give_in, args=(shop, match, played), kwargs={"more": False})
+    giving = threading.Thread(target=playing._give_in, args=(shop, batch, None))
     giving.start()
     while not shop.spool.waiting():
         time.sleep(0.01)
@@ -98,9 +103,9 @@ def test_a_result_whose_worker_gave_up_is_given_in_by_another_and_counts_once(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(playing, "TRY_AGAIN_SECONDS", 0.0)
-    match, played = play_one(shop)
+    _, batch = play_one(shop)
     other = held(shop)
-    assert playing._give_in(shop, match, played, more=True) is None
+    assert playing._give_in(shop, batch, ONE) == []
     other.close()
     assert states(shop) == {"leased": 1, "planned": 3}
     another = Workshop(shop.arena.settings, 1)
@@ -114,11 +119,11 @@ def test_a_result_that_comes_too_late_from_the_disk_is_refused_without_harm(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(playing, "TRY_AGAIN_SECONDS", 0.0)
-    match, played = play_one(shop)
+    match, batch = play_one(shop)
     other = held(shop)
-    playing._give_in(shop, match, played, more=True)
+    playing._give_in(shop, batch, ONE)
     other.close()
-    leases.inherit(shop.arena, shop.place, "another")
+    lost.inherit(shop.arena, shop.place, "another")
     again = leases.claim(shop.arena, "another")
     assert again is not None and again.number == match.number
     Workshop(shop.arena.settings, 1)._put_in_order()
@@ -131,10 +136,10 @@ def test_a_result_that_comes_too_late_from_the_disk_is_refused_without_harm(
 def test_a_worker_that_is_to_stop_leaves_its_result_on_the_disk(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    match, played = play_one(shop)
+    _, batch = play_one(shop)
     monkeypatch.setattr(stopping, "asked", lambda: True)
     other = held(shop)
-    assert playing._give_in(shop, match, played, more=False) is None
+    assert playing._give_in(shop, batch, None) == []
     assert len(shop.spool.waiting()) == 1
     other.close()
 
@@ -145,7 +150,7 @@ def test_a_worker_that_is_to_stop_claims_nothing(shop: Workshop, monkeypatch: py
     assert states(shop) == {"planned": 4}
 
 
-@pytest.mark.parametrize(("sick", "suspicion"), [(True, 0), (False, leases.ALONE)])
+@pytest.mark.parametrize(("sick", "suspicion"), [(True, 0), (False, lost.ALONE)])
 def test_a_match_is_suspected_only_on_a_machine_that_is_well(
     shop: Workshop, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, sick: bool, suspicion: int
 ) -> None:
@@ -211,3 +216,92 @@ def lines_in_json() -> Iterator[None]:
     finally:
         root.handlers[:], root.level = before
         structlog.reset_defaults()
+
+
+def batch_of(shop: Workshop, many: int) -> Batch:
+    with shop.arena.read() as db:
+        of = db.execute(select(tables.tournament.c.id)).scalar_one()
+    shop.workers = 1
+    return Batch(leases.claim_some(shop.arena, shop.name, Share(10.0 * many, {of: 10.0}, 0)))
+
+
+def test_short_matches_are_claimed_and_given_in_together(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing, "BATCH_MS", 60_000.0)
+    shop.arena = replace(shop.arena, settings=replace(shop.arena.settings, chunk_ms=60_000))
+    sizes: list[tuple[int, int]] = []
+    give_in = leases.give_in_all
+
+    def seen(arena: Arena, sheets: Any, **told: Any) -> Any:
+        taken, following = give_in(arena, sheets, **told)
+        sizes.append((len(sheets), len(following)))
+        return taken, following
+
+    monkeypatch.setattr(leases, "give_in_all", seen)
+    monkeypatch.setattr(shop, "workers", 1)
+    playing.play_for_a_while(shop)
+    assert sizes == [(1, 2), (2, 1), (1, 0)], "one of unknown length, half of what is left, the last"
+    assert states(shop) == {"done": 4}
+
+
+def test_a_worker_that_is_told_to_stop_hands_back_what_it_has_not_begun(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = batch_of(shop, 2)
+    monkeypatch.setattr(stopping, "asked", lambda: True)
+    assert playing._play_all(shop, batch, batch.held())  # type: ignore[arg-type]
+    assert playing._give_in(shop, batch, None) == []
+    assert states(shop) == {"done": 1, "planned": 3}
+    with shop.arena.read() as db:
+        assert sorted(db.scalars(select(tables.match.c.attempts))) == [0, 0, 0, 1]
+
+
+def test_a_match_that_lasts_keeps_nobody_waiting_for_the_rest_of_its_batch(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = batch_of(shop, 2)
+    monkeypatch.setattr(playing, "BATCH_MS", 1.0)
+    play, seen = playing.play_match, []
+
+    def slow(*given: Any, **told: Any) -> Any:
+        while states(shop).get("leased", 0) > 1:
+            time.sleep(0.02)
+        seen.append(states(shop))
+        return play(*given, **told)
+
+    monkeypatch.setattr(playing, "play_match", slow)
+    assert playing._play_all(shop, batch, batch.held())  # type: ignore[arg-type]
+    assert seen == [{"leased": 1, "planned": 3}]
+    playing._give_in(shop, batch, None)
+    assert states(shop) == {"done": 1, "planned": 3}
+
+
+def test_results_of_a_batch_wait_for_the_database_together(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = batch_of(shop, 2)
+    monkeypatch.setattr(playing, "BATCH_MS", 60_000.0)
+    assert playing._play_all(shop, batch, batch.held())  # type: ignore[arg-type]
+    monkeypatch.setattr(playing, "TRY_AGAIN_SECONDS", 0.0)
+    other = held(shop)
+    assert playing._give_in(shop, batch, ONE) == []
+    assert len(shop.spool.waiting()) == 2
+    other.close()
+    another = Workshop(shop.arena.settings, 1)
+    another._put_in_order()
+    assert states(shop) == {"done": 2, "planned": 2} and another.spool.waiting() == []
+
+
+def test_a_process_knows_what_its_predecessor_was_at_when_it_died(shop: Workshop) -> None:
+    batch = batch_of(shop, 2)
+    match = batch.begin()
+    assert match is not None
+    in_play.note(shop.number, match.match_id)
+    heir = Workshop(shop.arena.settings, shop.number)
+    heir.name += "0"  # in the same process here, which would be another's
+    heir._put_in_order()
+    with shop.arena.read() as db:
+        found = dict(db.execute(select(tables.match.c.number, tables.match.c.suspicion)).all())  # type: ignore[arg-type]
+    assert found == {match.number: lost.ALONE} | {n: 0 for n in range(4) if n != match.number}
+    assert in_play.noted(shop.number) is None
