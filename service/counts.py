@@ -8,6 +8,7 @@ deal is counted once. `rebuilt` makes the same numbers from the matches themselv
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,15 @@ DEALS = select(match.c.deal_group).where(THIS, match.c.number.in_(bindparam("num
 NOT_WHOLE = select(match.c.deal_group).where(  # built once, for it is asked after every match
     THIS, match.c.status != "done", match.c.deal_group.in_(bindparam("groups", expanding=True))
 )
+POOL: Any = select(tournament.c.id, tournament.c.rules_key, tournament.c.players, tournament.c.rules).where(
+    tournament.c.id == bindparam("this")
+)
+NUMBERS = select(entrant.c.number, entrant.c.version_id).where(
+    entrant.c.tournament_id == bindparam("this"),
+    entrant.c.version_id.in_(bindparam("versions", expanding=True)),
+)
+OF_TABLE = (counted.c.tournament_id == bindparam("this"), counted.c.seats == bindparam("table"))
+BEFORE, ADDED = select(counted).where(*OF_TABLE).with_for_update(), update(counted).where(*OF_TABLE)
 LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:deal, 0))")
 
 
@@ -67,14 +77,13 @@ def finished(work: Work, numbers: Mapping[str, Sequence[int]]) -> None:
         _lock(work, tournament_id, groups)
         whole = set(groups) - set(work.db.scalars(NOT_WHOLE, {**this, "groups": groups}))
         if whole:
-            played = results.games(work.db, tournament_id, match.c.deal_group.in_(sorted(whole)))
-            _add(work, tournament_id, played)
+            _add(work, tournament_id, sorted(whole))
 
 
 def close(work: Work, tournament_id: str) -> None:
     """When a tournament is over: count what was played of deals that are not whole, and have all fitted."""
-    _add(work, tournament_id, _leftovers(work.db, tournament_id))
-    found = work.db.execute(_pool_of(tournament_id)).one()
+    found = work.db.execute(POOL, {"this": tournament_id}).one()
+    _add_lines(work, found, lines_of(work.db, tournament_id, _leftovers(work.db, tournament_id)))
     ask(work, found.rules_key, found.players)
 
 
@@ -126,9 +135,10 @@ def load(db: Connection, rules_key: str, players: int, *, over: bool = False) ->
 
 def lines_of(db: Connection, tournament_id: str, found: Iterable[Game]) -> list[Line]:
     """The counts of a tournament's matches, a row a table."""
-    versions = _versions(db, [tournament_id])[tournament_id]
-    number: dict[Player, int] = {version: n for n, version in versions.items()}
     games = list(found)
+    versions = sorted({version for each in games for version in each.players}, key=str)
+    numbers = db.execute(NUMBERS, {"this": tournament_id, "versions": versions})
+    number: dict[Player, int] = {row.version_id: row.number for row in numbers}
     last: dict[tuple[Player, ...], int] = {}
     for each in games:
         key = tuple(ordered(each.players))
@@ -159,7 +169,7 @@ def rebuilt(db: Connection, tournament_id: str, found: Sequence[Game]) -> list[L
 
 def replace(work: Work, tournament_id: str, lines: Sequence[Line]) -> None:
     """Store these counts of a tournament instead of what was."""
-    row = work.db.execute(_pool_of(tournament_id)).one()
+    row = work.db.execute(POOL, {"this": tournament_id}).one()
     work.db.execute(counted.delete().where(counted.c.tournament_id == tournament_id))
     if lines:
         work.db.execute(insert(counted), [_row(row, line) for line in lines])
@@ -167,30 +177,36 @@ def replace(work: Work, tournament_id: str, lines: Sequence[Line]) -> None:
     ask(work, row.rules_key, row.players)
 
 
-def _pool_of(tournament_id: str) -> Any:
-    columns = (tournament.c.id, tournament.c.rules_key, tournament.c.players)
-    return select(*columns).where(tournament.c.id == tournament_id)
+def _add(work: Work, tournament_id: str, deals: Sequence[int]) -> None:
+    row = work.db.execute(POOL, {"this": tournament_id}).one()
+    played = results.games_of(work.db, tournament_id, deals, teams="teams" in row.rules)
+    _add_lines(work, row, lines_of(work.db, tournament_id, played))
 
 
-def _add(work: Work, tournament_id: str, found: Iterable[Game]) -> None:
-    row = work.db.execute(_pool_of(tournament_id)).one()
-    for line in sorted(lines_of(work.db, tournament_id, found), key=lambda line: line.seats):
-        _add_line(work, row, line)
+def _add_lines(work: Work, of: "Row[Any]", lines: Iterable[Line]) -> None:
+    for line in sorted(lines, key=lambda line: line.seats):
+        _add_line(work, of, line)
 
 
 def _add_line(work: Work, of: "Row[Any]", line: Line) -> None:
-    key = (counted.c.tournament_id == of.id, counted.c.seats == line.seats)
-    made = _or_nothing(work).insert(counted).values(_row(of, line)).on_conflict_do_nothing()
-    if work.db.execute(made.returning(counted.c.matches)).first() is not None:
+    if work.db.execute(_new(work.db.dialect.name), _row(of, line)).first() is not None:
         return
-    before = work.db.execute(select(counted).where(*key).with_for_update()).one()
+    key = {"this": of.id, "table": line.seats}
+    before = work.db.execute(BEFORE, key).one()
     sums = np.frombuffer(before.sums, "<i8") + np.frombuffer(line.sums, "<i8")
     added = {
         "matches": before.matches + line.matches,
         "last_group": max(before.last_group, line.last_group),
         "sums": sums.astype("<i8").tobytes(),
     }
-    work.db.execute(update(counted).where(*key).values(added))
+    work.db.execute(ADDED, {**key, **added})
+
+
+@cache
+def _new(dialect: str) -> Any:
+    """A table's first row; nothing comes back where it has one."""
+    kind: Any = postgresql if dialect == "postgresql" else sqlite
+    return kind.insert(counted).on_conflict_do_nothing().returning(counted.c.matches)
 
 
 def _or_nothing(work: Work) -> Any:

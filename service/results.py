@@ -1,16 +1,34 @@
 """Finished matches as the pure folds want them: out of rows, in schedule order."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, select
 
 from service.standings import Result
 from service.tables import entrant, match, seat, tournament
 from service.tally import Game
+
+SAME = (seat.c.tournament_id == match.c.tournament_id) & (seat.c.number == match.c.number)
+WHO = (entrant.c.tournament_id == seat.c.tournament_id) & (entrant.c.number == seat.c.entrant)
+RATED = (match.c.status == "done", match.c.rated)
+PLAYED = (match.c.number, match.c.deal_group, seat.c.entrant, seat.c.place, seat.c.counted, seat.c.out)
+RULES = select(tournament.c.rules).where(tournament.c.id == bindparam("this"))
+OF_DEALS = (
+    select(*PLAYED, entrant.c.version_id)
+    .select_from(match)
+    .join(seat, SAME)
+    .join(entrant, WHO)
+    .where(
+        match.c.tournament_id == bindparam("this"),
+        match.c.deal_group.in_(bindparam("deals", expanding=True)),
+        *RATED,
+    )
+    .order_by(match.c.number, seat.c.seat)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +50,27 @@ def games(db: Connection, tournament_id: str, *where: "ColumnElement[bool]") -> 
     Those at full tables without fillers. A team's seats are one player; whoever sits at a table against
     itself is not rated there.
     """
-    this = select(tournament.c.rules).where(tournament.c.id == tournament_id)
-    teams = "teams" in (db.scalar(this) or {})
+    teams = "teams" in (db.scalar(RULES, {"this": tournament_id}) or {})
     numbers = select(entrant.c.number, entrant.c.version_id).where(entrant.c.tournament_id == tournament_id)
     version = {row.number: row.version_id for row in db.execute(numbers)}
-    same = (seat.c.tournament_id == match.c.tournament_id) & (seat.c.number == match.c.number)
     query = (
-        select(match.c.number, match.c.deal_group, seat.c.entrant, seat.c.place, seat.c.counted, seat.c.out)
-        .join(seat, same)
-        .where(match.c.tournament_id == tournament_id, match.c.status == "done", match.c.rated, *where)
+        select(*PLAYED)
+        .join(seat, SAME)
+        .where(match.c.tournament_id == tournament_id, *RATED, *where)
         .order_by(match.c.number, seat.c.seat)
     )
-    for (_, group), rows in groupby(db.execute(query), key=itemgetter(0, 1)):
+    return _games(db.execute(query), version, teams=teams)
+
+
+def games_of(db: Connection, tournament_id: str, deals: Sequence[int], *, teams: bool) -> Iterator[Game]:
+    """The same of a few deals, which are asked for after every match."""
+    rows = db.execute(OF_DEALS, {"this": tournament_id, "deals": deals}).all()
+    version = {row.entrant: row.version_id for row in rows}
+    return _games((row[:6] for row in rows), version, teams=teams)
+
+
+def _games(found: Iterable[Any], version: Mapping[int, str], *, teams: bool) -> Iterator[Game]:
+    for (_, group), rows in groupby(found, key=itemgetter(0, 1)):
         _, _, who, places, counted, out = zip(*rows, strict=True)
         if teams:
             who, places, counted, out = _teams(who, places, counted, out)
@@ -64,12 +91,10 @@ def _teams(*columns: tuple[Any, ...]) -> list[tuple[Any, ...]]:
 
 
 def _select(*only: Any) -> "Select[Any]":
-    same = (seat.c.tournament_id == match.c.tournament_id) & (seat.c.number == match.c.number)
-    who = (entrant.c.tournament_id == seat.c.tournament_id) & (entrant.c.number == seat.c.entrant)
     return (
         select(match.c.number, match.c.deal_group, seat, entrant.c.version_id)
-        .join(seat, same)
-        .join(entrant, who)
+        .join(seat, SAME)
+        .join(entrant, WHO)
         .where(match.c.status == "done", *only)
         .order_by(match.c.number, seat.c.seat)
     )

@@ -261,15 +261,13 @@ def test_a_match_is_told_to_have_lasted_as_long_as_it_did(
     assert (row.finished_at - row.started_at).total_seconds() == 3
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_whatever_happens_to_batches_nothing_is_lost_or_counted_twice(
     arena: Arena, author: Account, cup: str, make: Make, pass_time: Callable[[float], int], seed: int
 ) -> None:
     """Claims of any size, results in any order and twice, processes that die, machines that vanish."""
     dice, at_work, sheets = random.Random(seed), {}, []  # type: ignore[var-annotated]
-    for step in range(300):
-        if tournaments.tournament(arena, cup).status == "finished":
-            break
+    for step in range(100):
         worker = f"host-{dice.randrange(2)}-{dice.randrange(2)}-{step}"
         act = dice.choice(["claim", "claim", "give in", "give in", "hand back", "die", "vanish", "late"])
         if act == "claim":
@@ -293,8 +291,9 @@ def test_whatever_happens_to_batches_nothing_is_lost_or_counted_twice(
                 at_work.clear()
                 pass_time(2 * arena.settings.lease_seconds)
             sheets += mine
-        assert consistent(arena, cup)
+    assert consistent(arena, cup)
     reap.reap(arena)
+    assert consistent(arena, cup)
     with arena.read() as db:
         seats = Counter(db.scalars(select(tables.seat.c.number)))
     done = {number for number, row in rows(arena).items() if row.status == "done"}
