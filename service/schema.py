@@ -23,7 +23,7 @@ def migrate(settings: Settings) -> None:
     from alembic import command
 
     config = _alembic()
-    config.attributes["url"] = settings.database_url
+    config.attributes.update(url=settings.database_url, pooled=settings.database_pooled)
     with MIGRATING:
         command.upgrade(config, "head")
 

@@ -15,6 +15,7 @@ from service.tables import EPOCH, match
 from service.tables import tournament as rows
 from service.work import Work
 
+AHEAD = {name for name, each in FORMATS.items() if each.ahead}  # all their matches are known from the start
 MOST = 64  # matches under one lease
 RUNNING, PLANNED = rows.c.status == "running", match.c.status == "planned"
 PLAYABLE = (PLANNED, match.c.tournament_id.in_(select(rows.c.id).where(RUNNING)))
@@ -86,7 +87,7 @@ def taken(share: Share, of: Any, found: "Sequence[Any]") -> "Sequence[Any]":
     some = 0
     while some < len(found) and not found[some].attempts:
         some += 1
-    known = of.total if FORMATS[of.format].ahead else of.written
+    known = of.total if of.format in AHEAD else of.written
     left = max(known - found[-1].number - 1, 0) + len(found)
     return found[: max(1, min(some, share.fair(left)))]
 

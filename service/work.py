@@ -25,6 +25,8 @@ BUSY = ("40001", "40P01", "55P03")  # PostgreSQL: not serializable, a deadlock, 
 LOCKED = "database is locked"  # the same from SQLite
 UNDEFINED_TABLE = "42P01"  # PostgreSQL
 NO_TABLE = "no such table"  # the same from SQLite
+POOLER = "unsupported startup parameter"  # PgBouncer
+IS_POOLED = "PgBouncer stands before the database; set RAGE_DATABASE_POOLED=true"
 NO_SCHEMA = "the database has no schema yet; its operator runs `rage-admin migrate`"
 
 
@@ -67,7 +69,7 @@ class Arena:
         """
         return cls(
             settings,
-            engine(settings.database_url, patience),
+            engine(settings.database_url, patience, pooled=settings.database_pooled),
             CeleryQueue.of(settings) if queue is None else queue,
             clock or (lambda: datetime.now(UTC)),
         )
@@ -105,25 +107,40 @@ class Arena:
         self.queue.close()
 
 
-def engine(url: str, patience: float = PATIENT) -> Engine:
-    """An engine for SQLite (write-ahead log, writers queue up) or PostgreSQL."""
-    if url.startswith("postgresql://"):
-        url = url.replace("postgresql://", "postgresql+psycopg://", 1)
+def engine(url: str, patience: float = PATIENT, *, pooled: bool = False) -> Engine:
+    """An engine for SQLite (write-ahead log, writers queue up) or PostgreSQL, `pooled` behind PgBouncer."""
     if not url.startswith("sqlite"):
-        limits = {"connect_timeout": 2, "options": f"-c lock_timeout={int(1000 * patience)}"}
-        return create_engine(
-            url,
-            connect_args=limits,
-            pool_pre_ping=True,
-            pool_size=10,
-            max_overflow=20,
-            pool_timeout=min(patience, 5.0),
-        )
+        return _postgresql(url.replace("postgresql://", "postgresql+psycopg://", 1), patience, pooled=pooled)
     made = create_engine(url, connect_args={"timeout": patience}, pool_size=10, max_overflow=100)
     if made.url.database not in (None, "", ":memory:"):
         event.listen(made, "do_connect", _own)
     event.listen(made, "connect", _tune)
     event.listen(made, "begin", _begin)
+    return made
+
+
+def _postgresql(url: str, patience: float, *, pooled: bool) -> Engine:
+    """Behind PgBouncer a session is another one in each transaction.
+
+    So nothing is prepared in it, and how long a lock is waited for is said in each transaction that writes.
+    """
+    waits = f"lock_timeout={int(1000 * patience)}"
+    told: dict[str, Any] = {"prepare_threshold": None} if pooled else {"options": f"-c {waits}"}
+    made = create_engine(
+        url,
+        connect_args={"connect_timeout": 2, **told},
+        pool_pre_ping=True,
+        pool_size=10,
+        max_overflow=20,
+        pool_timeout=min(patience, 5.0),
+    )
+
+    def say(connection: Connection) -> None:
+        if connection.get_execution_options().get("write", False):
+            connection.exec_driver_sql(f"SET LOCAL {waits}")
+
+    if pooled:
+        event.listen(made, "begin", say)
     return made
 
 
@@ -158,6 +175,8 @@ def _translated() -> Iterator[None]:
             log.warning("database_busy", error=said)
             raise Unavailable("the database is busy; try again") from error
         log.error("database_away", error=said)
+        if POOLER in said:
+            raise Unavailable(IS_POOLED) from error
         if NO_TABLE in said:
             raise Unavailable(NO_SCHEMA) from error
         if any(sign in said for sign in FULL):

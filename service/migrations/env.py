@@ -8,7 +8,8 @@ from service.work import engine
 
 LOCK = 72_616_764
 
-database = engine(context.config.attributes["url"])
+told = context.config.attributes
+database = engine(told["url"], pooled=told["pooled"])
 sqlite = database.dialect.name == "sqlite"
 with database.connect().execution_options(write=True) as connection:  # SQLite: the one writer there can be
     if sqlite:  # a table that is made anew is dropped in between, which must not look at who refers to it
