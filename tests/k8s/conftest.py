@@ -17,7 +17,7 @@ K8S = ROOT / "k8s"
 OVERLAYS = ("local", "prod")
 EVERYTHING = "every component"
 COMPONENTS = (
-    *(f"components/{name}" for name in ("keda", "gvisor", "tracing", "user-namespaces")),
+    *(f"components/{name}" for name in ("keda", "gvisor", "pgbouncer", "tracing", "user-namespaces")),
     "observability",
 )
 Manifest = Mapping[str, Any]

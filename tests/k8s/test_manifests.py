@@ -229,3 +229,15 @@ def test_images_are_this_version_and_none_is_whatever_is_latest(manifests: list[
     assert f"migrate-{VERSION.replace('.', '-')}" in of_kind(manifests, "Job"), (
         "a Job is made anew by its name"
     )
+
+
+def test_whoever_reaches_the_database_knows_whether_it_is_pooled(manifests: list[Manifest]) -> None:
+    (configured,) = (
+        each["data"] for name, each in of_kind(manifests, "ConfigMap").items() if "dash" not in name
+    )
+    pooled = configured.get("RAGE_DATABASE_POOLED")
+    for pod in filter(lambda each: each.ours, pods(manifests)):
+        for container in pod.containers():
+            own = {each["name"]: each.get("value") for each in container.get("env", [])}
+            if "RAGE_DATABASE_URL" in own and not container.get("envFrom"):
+                assert own.get("RAGE_DATABASE_POOLED") == pooled, f"{pod.name}/{container['name']}"
