@@ -32,5 +32,5 @@ def told(move: object) -> str:
 
 
 def listed(move: object, legal: Sequence[object]) -> bool:
-    """Whether the move is in the list as the same kind of JSON value: true is not 1."""
-    return any(type(move) is type(choice) and move == choice for choice in legal)
+    """Whether the move is among the choices, which are of one kind, as that kind: true is not 1."""
+    return move in legal and type(move) is type(legal[0])

@@ -107,11 +107,7 @@ class SandboxPlayer:
             self._open = False
 
     def _ask(self, question: Question) -> object:
-        self._asked_at = time.monotonic_ns()
-        if self._overspent is not None:
-            self._raise_overspent()
-        self._wire.look()
-        unasked = self._unasked(question.number)
+        unasked = self._look_before(question.number)
         self._asked_at = time.monotonic_ns()
         self._late.add(question.number)
         self._wire.send(self._told(question))
@@ -126,9 +122,9 @@ class SandboxPlayer:
     def end(self, result: Mapping[str, Any]) -> None:
         """Tell the result and close the input; what the bot still does is nobody's concern."""
         self._wire.send(orjson.dumps({"type": "end", **result}) + b"\n")
-        self.spent.memory_kb = max(self.spent.memory_kb, self._running.memory_kb())
+        self._running.note_peak()
         self._note_waiting()
-        self._running.close_input()
+        self._wire.close_input()
         self._farewell = True
 
     def stop(self) -> None:
@@ -158,7 +154,8 @@ class SandboxPlayer:
     def _stop(self) -> None:
         if self.ending is not None:
             return
-        self._note_waiting()
+        if not self._farewell:
+            self._note_waiting()
         self.spent.cpu = max(self.spent.cpu, self._running.cpu_ns())
         with contextlib.suppress(Flooded):
             self._wire.look()
@@ -173,13 +170,28 @@ class SandboxPlayer:
 
     def _told(self, question: Question) -> bytes:
         shown: dict[str, Any] = {"id": question.number, "type": question.kind}
-        shown |= {"events": question.events} if self._delta else {"view": question.view}
+        if self._delta:
+            shown["events"] = question.events
+        else:
+            shown["view"] = question.view
         shown["legal"] = question.legal
-        if question.pile is not None:
-            shown["pile"] = question.pile
-        return orjson.dumps(shown) + b"\n"
+        if (pile := question.pile) is not None:
+            shown["pile"] = pile
+        return orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE)
 
-    def _unasked(self, number: int) -> bytes | None:
+    def _look_before(self, number: int) -> bytes | None:
+        """Before a question nothing may be there but late answers; gives the line that is."""
+        if self._overspent is not None:
+            self._asked_at = time.monotonic_ns()
+            self._raise_overspent()
+        try:
+            self._wire.look()
+        except Flooded as flooded:
+            self._asked_at = time.monotonic_ns()
+            self._flood(flooded)
+        return self._unasked() if self._wire.waiting() else None
+
+    def _unasked(self) -> bytes | None:
         """The first line that is there already and answers no earlier question; all that is there is dropped.
 
         Ends at that line: a bot that goes on writing must not keep us reading.
@@ -199,7 +211,7 @@ class SandboxPlayer:
             if answered not in self._late:
                 self._wire.forget()
                 return line
-            self._late.remove(answered or 0)
+            self._late.remove(answered)
         return None
 
     def _answer(self, number: int) -> tuple[bytes, object]:
@@ -213,10 +225,10 @@ class SandboxPlayer:
                 self._overdue()
             answer = answers.decoded(line)
             answered = answers.numbered(answer)
-            late = answered is not None and answered in self._late
-            if late:  # what is no answer leaves the question open: the answer may still come, too late
-                self._late.remove(answered or 0)
-            if not late or answered == number:
+            if answered not in self._late:  # no answer: that may still come, too late
+                return line, answer
+            self._late.remove(answered)
+            if answered == number:
                 return line, answer
 
     def _wait(self, wall_ms: int, *, asked: int = 0) -> bytes | None:
@@ -270,12 +282,9 @@ class SandboxPlayer:
 
     def _count(self) -> None:
         """The clocks after an answer, or after none."""
-        spent = self.spent
         wall, cpu = time.monotonic_ns() - self._asked_at, self._running.cpu_ns()
-        spent.wall += wall
-        spent.wall_longest = max(spent.wall_longest, wall)
-        spent.cpu_longest = max(spent.cpu_longest, cpu - self._cpu_before)
-        spent.cpu, self._cpu_before = cpu, cpu
+        self.spent.note(wall, cpu, cpu - self._cpu_before)
+        self._cpu_before = cpu
 
     def _note_waiting(self) -> int:
         if (first := self._running.first_thread_ns()) is not None:

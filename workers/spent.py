@@ -23,12 +23,23 @@ class Spent:
     waited: int = 0  # stood ready to run but had no core
     begun: bool = False  # whether the start is over
 
+    def note(self, wall: int, cpu: int, own: int) -> None:
+        """A decision took so much wall time and CPU of its `own`; `cpu` is all so far."""
+        self.wall += wall
+        self.cpu = cpu
+        if wall > self.wall_longest:
+            self.wall_longest = wall
+        if own > self.cpu_longest:
+            self.cpu_longest = own
+
     def beyond(self, limits: Limits, decisions: int, cpu_ns: int) -> tuple[str, int] | None:
         """What to say of too much CPU, and the limit in ms; None while there is some left."""
-        if not self.begun:
-            used, limit = cpu_ns // MS, limits.start_cpu_ms
-            text = f"used {used:,} ms of CPU before it was ready; {limit:,} ms are allowed"
-        else:
-            used, limit = (cpu_ns - self.start_cpu) // MS, limits.cpu_budget_ms(decisions)
-            text = f"used {used:,} ms of CPU; {limit:,} ms are allowed up to decision {decisions}"
-        return (text, limit) if used > limit else None
+        begun = self.begun
+        limit = limits.cpu_budget_ms(decisions) if begun else limits.start_cpu_ms
+        used = (cpu_ns - (self.start_cpu if begun else 0)) // MS
+        if used <= limit:
+            return None
+        allowed = f"{limit:,} ms are allowed"
+        if begun:
+            return f"used {used:,} ms of CPU; {allowed} up to decision {decisions}", limit
+        return f"used {used:,} ms of CPU before it was ready; {allowed}", limit

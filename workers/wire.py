@@ -36,6 +36,7 @@ class Wire:
         self._log = log
         self._in = bytearray()
         self._out = bytearray()
+        self._stuck = False
         self._skipping = False
         self._ended = False
         self._read = 0
@@ -55,17 +56,17 @@ class Wire:
         What has arrived by the time this process looks is taken, so that our own lateness is never a bot's.
         Raises `Overlong`, `Flooded`, `Closed`.
         """
-        while (line := self._taken()) is None:
+        line, left = self._taken(), 1.0
+        while line is None and left > 0:  # one look after the time is over, not as many as the bot likes
             if self._ended:
                 raise Closed
             left = until - time.monotonic()
-            self._turn(max(left, 0.0))
-            if left <= 0:  # one look after the time is over, not as many as the bot likes
-                line = self._taken()
-                break
-        if line is None and self._ended:
+            self._turn(left if left > 0 else 0.0)
+            line = self._taken()
+        if line is not None:
+            self._used += len(line) + 1
+        elif self._ended:
             raise Closed
-        self._used += len(line) + 1 if line is not None else 0
         return line
 
     def waiting(self) -> bool:
@@ -92,7 +93,14 @@ class Wire:
             self._turn(left)
         self._turn(0.0)
 
+    def close_input(self) -> None:
+        """Let the bot read an end of file, and forget what it has not taken."""
+        self._forget_output()
+        self._running.close_input()
+
     def _taken(self) -> bytes | None:
+        if not self._in:
+            return None
         end = self._in.find(b"\n")
         if self._skipping:
             del self._in[: end + 1 if end >= 0 else len(self._in)]
@@ -113,12 +121,12 @@ class Wire:
         """One wait for any pipe; True if something happened."""
         happened = self._poll.poll(seconds * 1000)
         for descriptor, events in happened:
-            if descriptor == self._running.stdin:
-                self._flush() if not events & GONE else self._forget_output()
-            elif descriptor == self._running.stdout:
+            if descriptor == self._running.stdout:
                 self._hear(descriptor)
-            else:
+            elif descriptor == self._running.stderr:
                 self._note(descriptor)
+            else:
+                self._flush() if not events & GONE else self._forget_output()
         return bool(happened)
 
     def _hear(self, descriptor: int) -> None:
@@ -142,16 +150,18 @@ class Wire:
                 raise Flooded("log")
 
     def _flush(self) -> None:
-        if not self._out or self._running.stdin < 0:
+        if self._running.stdin < 0:
             return
         try:
             while self._out:
                 del self._out[: os.write(self._running.stdin, self._out)]
-            self._unwatch_input()
         except BlockingIOError:
             self._poll.register(self._running.stdin, select.POLLOUT)
+            self._stuck = True
         except BrokenPipeError:
             self._forget_output()
+        else:
+            self._unwatch_input()
 
     def _forget_output(self) -> None:
         """The bot reads no more; whether it lives, its output will tell."""
@@ -159,10 +169,9 @@ class Wire:
         self._unwatch_input()
 
     def _unwatch_input(self) -> None:
-        try:
+        if self._stuck:
             self._poll.unregister(self._running.stdin)
-        except KeyError:
-            return
+            self._stuck = False
 
 
 def _read(descriptor: int) -> bytes | None:

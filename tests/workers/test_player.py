@@ -206,6 +206,25 @@ def test_a_long_log_is_kept_at_both_ends_and_counted(table) -> None:
     assert max(len(fault.evidence["log_head"]), len(fault.evidence["log_tail"])) <= 8 * 1024
 
 
+LATER = """
+import os, threading
+
+def bid(view):
+    threading.Timer(0.02, lambda: os.write(2, b"x" * 500)).start()
+    return 0
+
+def play(view):
+    return view["legal"][0]
+"""
+SLOW = "import time\ndef bid(view):\n    time.sleep(0.1)\n    return 0\ndef play(v): return v['legal'][0]\n"
+
+
+def test_a_flood_on_others_turns_is_the_bots_fault(table, monkeypatch) -> None:
+    monkeypatch.setattr("workers.log.ALLOWED", 400)
+    faults = table(LATER, SLOW).outcome.faults
+    assert [(fault.seat, str(fault.kind), fault.out) for fault in faults] == [(0, "flood", True)]
+
+
 def test_time_on_others_turns_is_charged(table) -> None:
     source = """
 import threading

@@ -127,10 +127,9 @@ class Parent:
         """What the group counted since this was last asked."""
         if self.group is None:
             return NOTHING_SEEN
-        counted = self.group.seen().since(self.seen)
-        self.group.forget_peak()
-        self.seen = self.group.seen()
-        return counted
+        seen, before = self.group.seen(), self.seen
+        self.seen = self.group.begin_anew(seen)
+        return seen.since(before)
 
     def pids(self) -> list[int]:
         """bubblewrap and the parent itself."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from service.limits import Limits
+from workers.sandbox import kernel
 from workers.sandbox.bubblewrap import Bubblewrap
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError
@@ -47,6 +48,9 @@ class Forked(Running):
     def _beyond(self, kib: int) -> int:
         """What is the bot's own of its memory."""
         return max(kib - self.parent.held.private // KIB, 0)
+
+    def note_peak(self) -> None:
+        """Its parent tells."""
 
     def _kill(self) -> None:
         """All its threads, and by its parent all that there might be beside it."""
@@ -154,8 +158,5 @@ class ForkServer:
 
 def _numbered(descriptor: int) -> int:
     """The process of a descriptor as the host numbers it; 0 once it is gone."""
-    with contextlib.suppress(OSError, StopIteration):
-        text = Path(f"/proc/self/fdinfo/{descriptor}").read_text()
-        number = next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pid:"))
-        return max(number, 0)
-    return 0
+    words = kernel.told(f"/proc/self/fdinfo/{descriptor}").partition("Pid:")[2].split(maxsplit=1)
+    return max(int(words[0]), 0) if words else 0

@@ -10,9 +10,10 @@ import shlex
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from workers.sandbox import kernel
 from workers.sandbox.errors import SandboxError
 
 MOUNTS = Path("/proc/self/mountinfo")
@@ -66,25 +67,30 @@ class Group:
         if self.cpu is None:
             return None
         if self.version == 1:
-            return int(_read(self.cpu / "cpuacct.usage") or 0)
-        return 1000 * _field(_read(self.cpu / "cpu.stat"), "usage_usec")
+            return int(kernel.told(self.cpu / "cpuacct.usage") or 0)
+        return 1000 * _field(kernel.told(self.cpu / "cpu.stat"), "usage_usec")
 
     def seen(self) -> Seen:
         """Counters at this moment."""
-        refused = _field(_read(self.pids / "pids.events"), "max")
+        refused = _field(kernel.told(self.pids / "pids.events"), "max")
         if self.version == 2:
-            events = _read(self.memory / "memory.events")
-            peak = int(_read(self.memory / "memory.peak") or 0)  # before Linux 5.19 nobody says
+            events = kernel.told(self.memory / "memory.events")
+            peak = int(kernel.told(self.memory / "memory.peak") or 0)  # before Linux 5.19 nobody says
             return Seen(peak, _field(events, "oom_kill"), refused, _field(events, "oom"))
-        killed = _field(_read(self.memory / "memory.oom_control"), "oom_kill")
-        peak = int(_read(self.memory / "memory.max_usage_in_bytes") or 0)
-        limit = int(_read(self.memory / "memory.limit_in_bytes") or 0)
+        killed = _field(kernel.told(self.memory / "memory.oom_control"), "oom_kill")
+        peak = int(kernel.told(self.memory / "memory.max_usage_in_bytes") or 0)
+        limit = int(kernel.told(self.memory / "memory.limit_in_bytes") or 0)
         return Seen(peak, killed, refused, int(peak >= limit * SPENT_WITH))  # version 1 keeps no sure count
 
-    def forget_peak(self) -> None:
-        """Measure the peak from now on; version 2 cannot, and counts meetings with the limit."""
-        if self.version == 1:
-            _write(self.memory / "memory.max_usage_in_bytes", 0)
+    def begin_anew(self, seen: Seen) -> Seen:
+        """Measure the peak from now on; gives what to count `since`, of what was seen.
+
+        Version 2 keeps its peak, and counts meetings with the limit.
+        """
+        if self.version == 2:
+            return seen
+        _write(self.memory / "memory.max_usage_in_bytes", 0)
+        return replace(seen, at_limit=0)
 
     def limit(self, memory: int) -> None:
         """Set the memory limit, bytes; raises `OSError`."""

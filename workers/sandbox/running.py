@@ -6,8 +6,8 @@ import select
 import signal
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from workers.sandbox import kernel
 from workers.sandbox.errors import SandboxError
 
 SECOND_NS = 1_000_000_000
@@ -49,6 +49,7 @@ class Running:
     _cpu_ns: int = 0
     _memory_kb: int = 0
     _killed: bool = False
+    _clock: int = 0
     _ending: Ending | None = field(default=None)
 
     def cpu_ns(self) -> int:
@@ -56,16 +57,16 @@ class Running:
         if self._ending is not None:
             return self._ending.cpu_ns
         used = self._group_cpu_ns()
-        self._cpu_ns = max(self._cpu_ns, self._own_clock() if used is None else used)
+        if used is None:
+            used = self._own_clock()
+        if used > self._cpu_ns:
+            self._cpu_ns = used
         return self._cpu_ns
 
     def first_thread_ns(self) -> tuple[int, int] | None:
         """How long the bot's first thread ran, and stood ready but was not let; None if nobody says."""
-        try:
-            ran, stood, _ = Path(f"/proc/{self._pid()}/schedstat").read_text().split()
-            return int(ran), int(stood)
-        except (OSError, ValueError):
-            return None
+        words = kernel.told(f"/proc/{self._pid()}/schedstat").split()
+        return (int(words[0]), int(words[1])) if words else None
 
     def silent(self) -> bool:
         """Whether the bot has closed its output though our end does not tell; dear, for slow bots."""
@@ -76,6 +77,10 @@ class Running:
         if self._ending is None:
             self._memory_kb = max(self._memory_kb, self._peak())
         return self._memory_kb
+
+    def note_peak(self) -> None:
+        """Before its end: how much memory it held, where nobody tells that afterwards."""
+        self.memory_kb()
 
     def ask_where(self) -> bool:
         """Have the SDK write the author's present line to the log; False if nobody there can."""
@@ -109,7 +114,7 @@ class Running:
             self.stdin = -1
 
     def _end_it(self) -> None:
-        self.memory_kb()
+        self.note_peak()
         self.cpu_ns()
         self._killed = True
         self._kill()
@@ -126,19 +131,18 @@ class Running:
 
     def _own_clock(self) -> int:
         """The process's CPU clock (clock ids of other processes: see clock_getcpuclockid(3))."""
+        if not self._clock and (pid := self._pid()):
+            self._clock = (~pid << 3) | 2
         try:
-            return time.clock_gettime_ns((~self._pid() << 3) | 2) if self._pid() else 0
+            return time.clock_gettime_ns(self._clock) if self._clock else 0
         except OSError:
             return 0
 
     @staticmethod
     def peak_of(pid: int) -> int:
         """The most a process ever held, KiB."""
-        try:
-            text = Path(f"/proc/{pid}/status").read_text()
-            return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("VmHWM"))
-        except (OSError, StopIteration):
-            return 0
+        words = kernel.told(f"/proc/{pid}/status").partition("VmHWM:")[2].split(maxsplit=1)
+        return int(words[0]) if words else 0
 
     # by launcher
 
