@@ -7,6 +7,7 @@ import click
 
 import engine
 from api.refusals import ClientError, ProblemError, TookTooLong, Unreachable
+from service.report import clean
 
 INTERRUPTED = 130
 LATER = (429, 502, 503, 504)
@@ -46,9 +47,12 @@ class Root(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # whoever read us has seen enough; click knows what to do
+        except click.ClickException as error:
+            error.message = clean(error.message)
+            raise
         except (ClientError, OSError) as error:
             kind = TryAgain if _may_pass(error) else click.ClickException
-            raise kind(_words(error)) from error
+            raise kind(clean(_words(error))) from error
         except KeyboardInterrupt:
             click.echo("\ninterrupted", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-import click
-
-from api.shown import Column, table
+from api.shown import Column, say, table
 from service import report as reports
 
 Row = Mapping[str, Any]
@@ -57,14 +55,14 @@ def crosstable(rows: Sequence[Row]) -> None:
 
 def plan(found: Row) -> None:
     """What a tournament would be."""
-    click.echo(f"{found['matches']:,} matches of {found['players']} on {found['groups']:,} deals")
-    click.echo(f"  {_balance(found)}")
+    say(f"{found['matches']:,} matches of {found['players']} on {found['groups']:,} deals")
+    say(f"  {_balance(found)}")
     if (sure := found["precision"]) is not None:
-        click.echo(f"  ratings to about ±{sure['rating']:.0f} Elo, differences to ±{sure['difference']:.0f}")
-    click.echo(f"  {found['cpu_hours']:.2g} CPU hours ({CPU_BASIS[found['cpu_basis']]})")
-    click.echo(f"  {_end(found)}")
+        say(f"  ratings to about ±{sure['rating']:.0f} Elo, differences to ±{sure['difference']:.0f}")
+    say(f"  {found['cpu_hours']:.2g} CPU hours ({CPU_BASIS[found['cpu_basis']]})")
+    say(f"  {_end(found)}")
     if found["schedule"] is not None:
-        click.echo(f"  seed {found['seed']}, schedule {found['schedule']}")
+        say(f"  seed {found['seed']}, schedule {found['schedule']}")
 
 
 def _balance(found: Row) -> str:
@@ -92,8 +90,8 @@ def fairness(found: Row) -> None:
     """What the checks of a tournament say."""
     columns = (Column("check"), Column("p", True), Column("verdict"), Column("what was seen"))
     table(columns, [_check(each) for each in found["checks"]])
-    click.echo(f"{found['matches']} matches on {found['groups']} deals; where nothing makes a difference,")
-    click.echo(f"one in {1 / found['level']:.0f} tournaments shows any finding")
+    say(f"{found['matches']} matches on {found['groups']} deals; where nothing makes a difference,")
+    say(f"one in {1 / found['level']:.0f} tournaments shows any finding")
 
 
 def _check(each: Row) -> list[object]:
@@ -116,7 +114,7 @@ def rankings(ranking: Row) -> None:
     pool = f"{ranking['rules']}, {ranking['players']} at a table"
     table(columns, [_ranked(row) for row in ranking["items"]], empty=f"no rated matches yet: {pool}")
     if any(row["provisional"] for row in ranking["items"]):
-        click.echo("A provisional bot has no place until it has played ten deals and its pool has settled.")
+        say("A provisional bot has no place until it has played ten deals and its pool has settled.")
 
 
 def _ranked(row: Row) -> list[object]:
@@ -144,36 +142,36 @@ def _rating(value: float) -> str:
 def comparison(found: Row) -> None:
     """Whether one is better than the other."""
     a, b = (f"{found[side]['bot']} v{found[side]['version']}" for side in ("a", "b"))
-    click.echo(f"{a} {_rating(found['a']['rating'])}, {b} {_rating(found['b']['rating'])} ({found['unit']})")
+    say(f"{a} {_rating(found['a']['rating'])}, {b} {_rating(found['b']['rating'])} ({found['unit']})")
     between = "" if found["low"] is None else f", 95 % sure from {found['low']:+.1f} to {found['high']:+.1f}"
-    click.echo(f"  difference {found['difference']:+.1f}{between}")
+    say(f"  difference {found['difference']:+.1f}{between}")
     if found["p_better"] is not None:
-        click.echo(f"  {a} is better with probability {found['p_better']:.1%}")
+        say(f"  {a} is better with probability {found['p_better']:.1%}")
     if found["matches"]:
-        click.echo(f"  {found['matches']} matches together, of whose points {a} took {found['score']:.1%}")
+        say(f"  {found['matches']} matches together, of whose points {a} took {found['score']:.1%}")
     else:
-        click.echo("  they never met")
+        say("  they never met")
 
 
 def tournament(found: Row) -> None:
     """A tournament and how far it is."""
     progress = found["progress"]
-    click.echo(f"{found['id']}: {found['name']}, {found['status']}, {found['format'].replace('_', ' ')}")
-    click.echo(f"  deals follow from a secret of SHA-256 {found['secret_hash']}")
+    say(f"{found['id']}: {found['name']}, {found['status']}, {found['format'].replace('_', ' ')}")
+    say(f"  deals follow from a secret of SHA-256 {found['secret_hash']}")
     if found["status"] in ("draft", "scheduled"):
-        click.echo(f"  {waits_for(found)}")
+        say(f"  {waits_for(found)}")
     if found["repeat"]:
-        click.echo(f"  repeats by {found['repeat']} (UTC)")
+        say(f"  repeats by {found['repeat']} (UTC)")
     if found["pair_spread"] == 2:
-        click.echo("  some pairs meet twice more often than others: it is a large field")
+        say("  some pairs meet twice more often than others: it is a large field")
     if found["reason"]:
-        click.echo(f"  {found['reason']}")
+        say(f"  {found['reason']}")
     stage = f"stage {found['stage']}, " if found["stage"] > 1 else ""
-    click.echo(f"  {stage}{how_far(found)}, {progress['faults']} faults")
+    say(f"  {stage}{how_far(found)}, {progress['faults']} faults")
     if progress["eta"]:
-        click.echo(f"  over at about {progress['eta'][:19]}Z")
+        say(f"  over at about {progress['eta'][:19]}Z")
     for entrant in found["entrants"]:
-        click.echo(f"  {entrant['number']:>3}  {named(entrant)} of {entrant['owner']}{_left(entrant)}")
+        say(f"  {entrant['number']:>3}  {named(entrant)} of {entrant['owner']}{_left(entrant)}")
 
 
 def how_far(found: Row) -> str:
@@ -210,7 +208,7 @@ def named(row: Row) -> str:
 
 def report(version: Row, name: str, *, log: bool = False) -> None:
     """What a check saw, for the bot's author."""
-    click.echo(f"{name} v{version['number']} is {version['status']}")
+    say(f"{name} v{version['number']} is {version['status']}")
     told = version.get("report")
     if told and version["status"] != "checking":
-        click.echo(reports.text(told, log=log))
+        say(reports.text(told, log=log))

@@ -22,16 +22,32 @@ class Column:
     right: bool = False
 
 
+def say(words: str = "", *, aside: bool = False) -> None:
+    """Words for a person, `aside` on standard error; a server's among them cannot command the terminal."""
+    click.echo(clean(words), err=aside)
+
+
+def confirm(question: str) -> None:
+    """Ends the command unless the answer is yes."""
+    click.confirm(clean(question), abort=True)
+
+
 def as_json(data: Any) -> None:
-    """Data as it came."""
+    """Data as it came; JSON has a way to write everything that could command a terminal."""
     click.echo(json.dumps(data, indent=2))
+
+
+def as_it_came(content: bytes) -> None:
+    """A server's CSV."""
+    lines = content.decode().split("\r\n")
+    click.echo("\r\n".join(map(clean, lines)), nl=False)
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[object]], *, empty: str = "none") -> None:
     """Rows under headings; what stands in a cell cannot command a terminal or begin a line."""
     texts = [["" if value is None else _cell(value) for value in row] for row in rows]
     if not texts:
-        click.echo(empty)
+        say(empty)
     elif sys.stdout.isatty():
         _rich_table(columns, texts)
     else:
@@ -78,13 +94,19 @@ class Bar(Protocol):
 @contextmanager
 def bar(title: str) -> Iterator[Bar]:
     """A moving bar on a terminal; else a line now and then. Both on standard error."""
+    title = clean(title)
     if not sys.stderr.isatty():
         yield _Lines(title)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    parts = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*parts, console=Console(stderr=True)) as progress:
         yield _Moving(progress, progress.add_task(title, total=None))
 
@@ -101,7 +123,7 @@ class _Lines:
             click.echo(f"{self.title}: {done} of {total}", err=True)
 
     def say(self, words: str) -> None:
-        click.echo(words, err=True)
+        say(words, aside=True)
 
 
 @dataclass(slots=True)
@@ -113,4 +135,4 @@ class _Moving:
         self.progress.update(self.task, completed=done, total=total)
 
     def say(self, words: str) -> None:
-        self.progress.console.print(words, markup=False, highlight=False)
+        self.progress.console.print(clean(words), markup=False, highlight=False)

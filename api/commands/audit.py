@@ -41,7 +41,7 @@ def verify(tournament_id: str, promised: str | None, as_json: bool) -> None:
     if as_json:
         shown.as_json(told)
     else:
-        click.echo(wrong or f"verified {audit.matches} matches on {audit.groups} deals, and the standings")
+        shown.say(wrong or f"verified {audit.matches} matches on {audit.groups} deals, and the standings")
     if wrong is not None:
         raise click.exceptions.Exit(1)
 

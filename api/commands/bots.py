@@ -57,11 +57,11 @@ def _go_on(version: Json, called: str) -> None:
     """What its author does next."""
     word = f'"{called}"' if " " in called else called
     if version["status"] == "ready":
-        click.echo(
+        shown.say(
             f'\nLet it play:  rage tournament create "First cup" {word} counter cautious random --watch'
         )
     elif version["status"] == "checking":
-        click.echo(f"It is being tried out. How that goes:  rage bot show {word}")
+        shown.say(f"It is being tried out. How that goes:  rage bot show {word}")
 
 
 def _read(path: Path) -> tuple[str, bytes]:
@@ -136,9 +136,9 @@ def show(bot: str, number: int | None, log: bool, as_json: bool) -> None:
     if as_json:
         shown.as_json(version if number else found)
         return
-    click.echo(f"{found['id']}: {found['name']} of {found['owner']}, {found['status']}")
+    shown.say(f"{found['id']}: {found['name']} of {found['owner']}, {found['status']}")
     if found["description"]:
-        click.echo(f"  {found['description']}")
+        shown.say(f"  {found['description']}")
     columns = (
         Column("version", True),
         Column("status"),
@@ -151,10 +151,10 @@ def show(bot: str, number: int | None, log: bool, as_json: bool) -> None:
         for each in found["versions"]
     ]
     shown.table(columns, rows)
-    click.echo("")
+    shown.say("")
     results.report(version, found["name"], log=log)
     if version["report"] is None and version["status"] == "rejected":
-        click.echo("why: only its owner may read the report")
+        shown.say("why: only its owner may read the report")
 
 
 @click.command()
@@ -190,7 +190,7 @@ def _none(found: Json, version: Json, *, aside: bool) -> None:
         "rejected": f"was rejected and played no match; why: rage bot show {found['id']} {version['number']}",
         "checking": "is being checked and has played no match yet",
     }.get(version["status"], "nothing went wrong")
-    click.echo(f"{named}: {why}", err=aside)
+    shown.say(f"{named}: {why}", aside=aside)
 
 
 def _faults_of(client: Client, found: Json, number: int) -> list[Json]:
@@ -205,7 +205,7 @@ def _faults_of(client: Client, found: Json, number: int) -> list[Json]:
 
 
 def _show_faults(found: Json, version: Json, listed: list[Json]) -> None:
-    click.echo(f"Faults of {found['name']} v{version['number']}, newest first:")
+    shown.say(f"Faults of {found['name']} v{version['number']}, newest first:")
     columns = (
         Column("match"),
         Column("round", True),
@@ -216,9 +216,9 @@ def _show_faults(found: Json, version: Json, listed: list[Json]) -> None:
     rows = [[each["match_id"], each["round"], each["asked"], each["kind"], each["text"]] for each in listed]
     shown.table(columns, rows)
     if len(listed) == MOST_FAULTS:
-        click.echo("... and perhaps more")
-    click.echo(f"\nPlay the newest again at home:\n  {listed[0]['replay']}")
-    click.echo("A file after the match's id, such as better.py, plays in its place.")
+        shown.say("... and perhaps more")
+    shown.say(f"\nPlay the newest again at home:\n  {listed[0]['replay']}")
+    shown.say("A file after the match's id, such as better.py, plays in its place.")
 
 
 @click.command()
@@ -232,9 +232,9 @@ def retire(bot: str, yes: bool) -> None:
         question = (
             f"{found['name']} ({found['id']}) of {found['owner']} will enter no more tournaments. Retire it?"
         )
-        click.confirm(question, abort=True)
+        shown.confirm(question)
     client.retire(found["id"])
-    click.echo(f"{found['name']} ({found['id']}) is retired")
+    shown.say(f"{found['name']} ({found['id']}) is retired")
 
 
 def _bot(client: Client, text: str, number: int | None) -> tuple[Json, int | None]:

@@ -83,14 +83,14 @@ def follow(client: Client, comparison_id: str) -> dict[str, Any]:
 def show(found: dict[str, Any]) -> None:
     """Verdict and estimate."""
     names = {"a": results.named(found["a"]), "b": results.named(found["b"])}
-    click.echo(f"{found['id']}, {found['status']}: {WORDS[found['verdict']].format(**names)}")
-    click.echo(
+    shown.say(f"{found['id']}, {found['status']}: {WORDS[found['verdict']].format(**names)}")
+    shown.say(
         f"  log-likelihood ratio {found['llr']:+.2f} after {found['groups']} deals; "
         f"{found['lower']:.2f} speaks for {found['elo0']:g} Elo, {found['upper']:.2f} for {found['elo1']:g}"
     )
     for name, unit in (("elo", "Elo"), ("points", "points a match")):
         value, low, high = (_signed(found[name][part]) for part in ("value", "low", "high"))
-        click.echo(f"  lead of {names['a']}, as it looks: {value} {unit} ({low} to {high})")
+        shown.say(f"  lead of {names['a']}, as it looks: {value} {unit} ({low} to {high})")
 
 
 def _signed(value: float | None) -> str:

@@ -57,7 +57,7 @@ def withdraw(tournament_id: str, bot: str) -> None:
     client = saved.client()
     client.withdraw(tournament_id, resolve(client, bot).partition(":")[0])
     left = client.tournament(tournament_id)
-    click.echo(f"{bot} is out; {left['name']} is {left['status']}, {results.how_far(left)}")
+    shown.say(f"{bot} is out; {left['name']} is {left['status']}, {results.how_far(left)}")
 
 
 @click.command()

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import click
-
 from api import results, shown
 from api.client import OVER, Client, ClientError, TookTooLong
 from api.patience import Patience, is_away
@@ -21,7 +19,7 @@ def to_its_end(client: Client, tournament_id: str) -> str:
     try:
         return follow(client, tournament_id)
     except KeyboardInterrupt:
-        click.echo(f"\nit goes on; see how: rage tournament watch {tournament_id}", err=True)
+        shown.say(f"\nit goes on; see how: rage tournament watch {tournament_id}", aside=True)
         raise
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from api import shown
 from api.commands import hashes
 
 MISMATCH = 1
@@ -73,9 +74,9 @@ def verify(content: bytes, secret: str | None, promised: str | None) -> None:
         wrong = discrepancy(record) or check(record)
         if wrong is not None:
             where = f"record {number}: " if len(records) > 1 else ""
-            click.echo(f"{where}{wrong}")
+            shown.say(f"{where}{wrong}")
             raise click.exceptions.Exit(MISMATCH)
-    click.echo("verified" if len(records) == 1 else f"verified {len(records)} records")
+    shown.say("verified" if len(records) == 1 else f"verified {len(records)} records")
 
 
 def _deal_check(secret: str | None, promised: str | None) -> Callable[[Any], str | None]:
@@ -88,7 +89,7 @@ def _deal_check(secret: str | None, promised: str | None) -> Callable[[Any], str
 
     wrong = audit.secret_discrepancy(secret, promised or audit.hash_of(secret))
     if wrong is not None:
-        click.echo(wrong)
+        shown.say(wrong)
         raise click.exceptions.Exit(MISMATCH)
     return partial(audit.deal_discrepancy, secret=bytes.fromhex(secret))
 
@@ -120,14 +121,14 @@ def show(match_id: str, as_json: bool) -> None:
     Once its deal was played from every seat: how many points above the table's mean each owes to its cards,
     going by all who held them, and how many to its play.
     """
-    from api import results, saved, shown
+    from api import results, saved
     from api.shown import Column
 
     found = saved.client().match(match_id)
     if as_json:
         shown.as_json(found)
         return
-    click.echo(f"{found['id']}: {found['status']}, deal {found['group']}, rotation {found['rotation']}")
+    shown.say(f"{found['id']}: {found['status']}, deal {found['group']}, rotation {found['rotation']}")
     columns = (Column("seat", True), Column("bot"), Column("points", True), Column("place", True),
                Column("cards", True), Column("play", True), Column("exact bids", True),
                Column("faults", True), Column("CPU ms", True))  # fmt: skip
@@ -138,7 +139,7 @@ def show(match_id: str, as_json: bool) -> None:
     ]  # fmt: skip
     shown.table(columns, rows)
     for fault in found["faults"]:
-        click.echo(f"fault: seat {fault['seat']}, round {fault['round']}: {fault['kind']}")
+        shown.say(f"fault: seat {fault['seat']}, round {fault['round']}: {fault['kind']}")
 
 
 @match.command()
@@ -149,6 +150,6 @@ def record(match_id: str) -> None:
     \b
     rage match record MATCH > game.json
     """
-    from api import saved, shown
+    from api import saved
 
     shown.as_json(saved.client().record(match_id))

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from api import saved
+from api import saved, shown
 from api.client import Client, ProblemError
 
 
@@ -38,7 +38,7 @@ def login(url: str, name: str | None, token: str | None) -> None:
             f"there is no Rage Arena at {client.url}; is the address right?"
         ) from error
     file = saved.save(saved.Login(client.url, client.token or ""))
-    click.echo(f"You are {who['name']} on {client.url}; kept in {file}")
+    shown.say(f"You are {who['name']} on {client.url}; kept in {file}")
 
 
 def _token(text: str) -> str:
@@ -66,7 +66,7 @@ def _asked(client: Client) -> str:
             raise
     hint = f"to make an account: rage login {client.url} --register NAME"
     if sys.stdin.isatty():
-        click.echo(f"The token of your account there; {hint}", err=True)
+        shown.say(f"The token of your account there; {hint}", aside=True)
         return str(click.prompt("Token", hide_input=True))
     if token := sys.stdin.readline().strip():
         return token

@@ -43,7 +43,7 @@ def rankings(as_json: bool, as_csv: bool, anchor: str | None, **query: Any) -> N
     _must_be_a_rule_set(client, query["rules"])
     query["anchor"] = anchor and resolve(client, anchor)
     if as_csv:
-        click.echo(client.read("/rankings", **query, format="csv").content.decode(), nl=False)
+        shown.as_it_came(client.read("/rankings", **query, format="csv").content)
         return
     ranking = client.rankings(**query)
     if as_json:
@@ -86,4 +86,4 @@ def _must_be_a_rule_set(client: Client, rules: str) -> None:
 def _tell_pools(client: Client) -> None:
     for pool in client.pages("/rankings/pools"):
         of_it = f"--rules {pool['rules']} --players {pool['players']}"
-        click.echo(f"there are rankings of: {of_it}  ({pool['matches']} matches)")
+        shown.say(f"there are rankings of: {of_it}  ({pool['matches']} matches)")

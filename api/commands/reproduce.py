@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from api import results, saved
+from api import results, saved, shown
 from api.client import Client, ProblemError
 from service.names import ALLOWED
 
@@ -50,7 +50,7 @@ def reproduce(
         file.write_text(json.dumps(record))
         chosen = bot or str(_fetched(client, taken, Path(folder)))
         if not how["as_json"]:
-            click.echo(f"{match_id}, seat {taken['seat']} ({results.named(taken)}):")
+            shown.say(f"{match_id}, seat {taken['seat']} ({results.named(taken)}):")
         _play(ctx, [chosen, "--replay", str(file), "--seat", str(taken["seat"]), *_flags(how)])
 
 

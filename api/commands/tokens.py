@@ -31,7 +31,7 @@ def new(label: str, scopes: tuple[str, ...], as_json: bool) -> None:
     rage token new "uploads from the build" --scope author
     """
     made = saved.client().new_token(label, scopes)
-    shown.as_json(made) if as_json else click.echo(made["token"])
+    shown.as_json(made) if as_json else shown.say(made["token"])
 
 
 @token.command("list")
@@ -58,4 +58,4 @@ def listing(as_json: bool) -> None:
 def revoke(token_id: str) -> None:
     """Make the token ID invalid, for good, and all that were made with it but the one you ask with."""
     saved.client().revoke_token(token_id)
-    click.echo(f"{token_id} is revoked, and what was made with it")
+    shown.say(f"{token_id} is revoked, and what was made with it")

@@ -53,7 +53,7 @@ def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, 
     made = client.create_tournament(name=name, **asked.request(client, entrants, given))
     entries.show(made, as_json)
     if not watching and not as_json and made["status"] == "running":
-        click.echo(f"follow it: rage tournament watch {made['id']}")
+        shown.say(f"follow it: rage tournament watch {made['id']}")
     if watching:
         to_its_end(client, made["id"])
         results.standings(Patience(client.say).ask(lambda: client.standings(made["id"])))
@@ -145,7 +145,7 @@ def cancel(tournament_id: str, yes: bool, as_json: bool) -> None:
     if on_terminal() and not yes:
         found = client.tournament(tournament_id)
         played = f"{found['progress']['played']} of {found['progress']['total']} matches are played"
-        click.confirm(f"{found['name']} ends for good; {played}. Cancel it?", abort=True)
+        shown.confirm(f"{found['name']} ends for good; {played}. Cancel it?")
     entries.show(client.cancel(tournament_id), as_json)
 
 
@@ -213,7 +213,7 @@ def _rows(
     client = saved.client()
     if as_csv:
         path = f"/tournaments/{named('tournament', tournament_id)}/{what}"
-        click.echo(client.read(path, format="csv").content.decode(), nl=False)
+        shown.as_it_came(client.read(path, format="csv").content)
         return
     found: list[dict[str, Any]] = getattr(client, what)(tournament_id)
     if as_json:
