@@ -152,6 +152,15 @@ def bots(
     return paging.cut(rows, limit, lambda row: [paging.micros(row.created_at), row.id], _bot)
 
 
+def playable(arena: Arena, *, limit: int, owner: str | None = None) -> list[Bot]:
+    """Active bots that have a ready version, each shown with the newest of those; newest bots first."""
+    query = _select_bots("ready").where(bot_rows.c.retired_at.is_(None))
+    if owner is not None:
+        query = query.where(alike.named(account.c.name_key, owner))
+    with arena.read() as db:
+        return [_bot(row) for row in db.execute(query.order_by(bot_rows.c.created_at.desc()).limit(limit))]
+
+
 def bot(arena: Arena, caller: Account | None, bot_id: str) -> Bot:
     """One bot with its versions, newest first."""
     with arena.read() as db:
@@ -314,9 +323,11 @@ def _own(work: Work, caller: Account, bot_id: str) -> "Row[Any]":
     return found
 
 
-def _select_bots() -> "Select[Any]":
+def _select_bots(*statuses: str) -> "Select[Any]":
+    """Bots with their newest version, or the newest of those in one of these states."""
     each = version_rows.alias("each")
-    newest = select(func.max(each.c.number)).where(each.c.bot_id == bot_rows.c.id).scalar_subquery()
+    newest = select(func.max(each.c.number)).where(each.c.bot_id == bot_rows.c.id)
+    newest = (newest.where(each.c.status.in_(statuses)) if statuses else newest).scalar_subquery()
     return (
         select(bot_rows, account.c.name.label("owner"), version_rows.c.status, version_rows.c.number)
         .join(account, account.c.id == bot_rows.c.owner_id)

@@ -139,6 +139,6 @@ def _new(form: Form, plan: Plan | None = None) -> str:
 
 
 def offered() -> list[Bot]:
-    """Bots to choose from: one's own, those of the house, all others."""
-    ready = bots.bots(arena(), account(), status="ready", limit=CHOICES).items
+    """Bots to choose from, with the version that would play: one's own, those of the house, all others."""
+    ready = bots.playable(arena(), limit=CHOICES)
     return sorted(ready, key=lambda bot: (bot.owner_id != account().id, not bot.house, bot.name.casefold()))

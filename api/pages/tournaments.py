@@ -85,7 +85,7 @@ def enterable(shown: Tournament) -> list[Bot]:
     if who is None or not opening.open or late or shown.status not in WAITING:
         return []
     there = {each.bot_id for each in shown.entrants}
-    own = bots.bots(arena(), who, owner=who.name, status="ready", limit=OFFERED).items
+    own = bots.playable(arena(), owner=who.name, limit=OFFERED)
     return [each for each in own if each.id not in there]
 
 

@@ -385,20 +385,27 @@ def test_a_comparison_is_begun_watched_and_cancelled_on_the_page(
     assert "cancelled" in signed.get(page).text and "Cancel it" not in signed.get(page).text
 
 
-def test_only_versions_that_are_ready_can_be_compared(
-    signed: FlaskClient, ready_bots: list[str], ada: Any, arena: Arena
+def test_versions_that_are_ready_are_offered_and_no_others(
+    signed: FlaskClient, ready_bots: list[str], ada: Any, bob: Any, arena: Arena, make_spec: Any
 ) -> None:
-    one = ready_bots[0]
+    one, ours = ready_bots[0], tables.version.c.bot_id == ready_bots[0]
     for _ in range(3):
         assert ada.upload(f"/bots/{one}/versions").status_code == 201
-    with arena.work() as work:
-        ours = tables.version.c.bot_id == one
-        work.db.execute(tables.version.update().where(ours).values(status="ready"))
-        work.db.execute(
-            tables.version.update().where(ours, tables.version.c.number == 3).values(status="rejected")
-        )
-    offered = signed.get("/compare").text.partition('id="f-a"')[2].partition("</select>")[0]
-    assert re.findall(rf'value="{one}(:\d+)?"', offered) == ["", ":2", ":1"]
+
+    def offered(rejected: int) -> list[str]:
+        with arena.work() as work:
+            work.db.execute(tables.version.update().where(ours).values(status="ready"))
+            bad = tables.version.c.number.in_((3, rejected))
+            work.db.execute(tables.version.update().where(ours, bad).values(status="rejected"))
+        shown = signed.get("/compare").text.partition('id="f-a"')[2].partition("</select>")[0]
+        assert f"bot 0 v{max({1, 2, 4} - {rejected})}, yours" in shown
+        return re.findall(rf'value="{one}(:\d+)?"', shown)
+
+    assert offered(rejected=3) == ["", ":2", ":1"]
+    assert offered(rejected=4) == ["", ":1"], "the newest that is ready stands for the bot"
+    made = bob.post("/tournaments", make_spec([], start_at="manual", entry={"open": True})).get_json()
+    assert f'<option value="{one}">bot 0 v2</option>' in signed.get(f"/tournaments/{made['id']}").text
+    assert "bot 0 v2" in signed.get("/tournaments/new").text
 
 
 def test_a_finished_tournament_says_how_to_verify_it_and_what_a_match_is_called(
