@@ -48,7 +48,8 @@ class Root(click.Group):
         except BrokenPipeError:
             raise  # whoever read us has seen enough; click knows what to do
         except click.ClickException as error:
-            error.message = clean(error.message)
+            said = clean(error.format_message())
+            error.format_message = lambda: said  # type: ignore[method-assign]
             raise
         except (ClientError, OSError) as error:
             kind = TryAgain if _may_pass(error) else click.ClickException

@@ -1,16 +1,37 @@
 """Which alphabets a name mixes, and which letters look like others.
 
 After Unicode's report 39 on spoofing, "highly restrictive": no name mixes alphabets, but for Latin letters
-beside those of East Asia; names that look alike are the same name.
+beside those of East Asia; names that look alike are the same name. Marks are for alphabets that spell vowels
+and tones with them, on their own letters, and few: all others write names in whole letters.
 """
 
 import unicodedata
 from collections.abc import Iterator
+from itertools import groupby
 
 EAST_ASIAN = frozenset(
     {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC"}
 )
 CHINESE_JAPANESE_KOREAN = "Chinese, Japanese or Korean"
+MARKED = frozenset(
+    {"DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM"}
+    | {"SINHALA", "THAI", "LAO"}
+)
+FIRST, LAST = "\u0900", "\u0eff"  # their blocks
+MOST_MARKS = 3  # on one letter, as in \u091c\u093c\u093f\u0902
+VIRAMA = 9  # the combining class of what takes a consonant's vowel away
+STRAY = (
+    "LENGTH MARK",
+    "STRESS",
+    "ACCENT",
+    "OVERLINE",
+)  # marks that names do without, and that look like letters
+# Vowels that are letters, at the same places in all of India's alphabets: one with a sign, or after a virama,
+# looks like another of them (The Unicode Standard, chapter 12).
+VOWELS = frozenset(
+    {chr(block + at) for block in range(0x900, 0xD80, 0x80) for at in (*range(0x04, 0x15), 0x60, 0x61)}
+    | {chr(code) for code in (*range(0x972, 0x978), *range(0xD85, 0xD97))}
+)
 OF_ALL = "MODIFIER"  # such as the \u02bb of Hawai\u02bbi
 UNSEEN = "\u115f\u1160\u3164\uffa0"  # letters of Korean that nobody sees
 # Letters without case: Cyrillic, Greek, Armenian and further Latin ones, over the Latin they look like;
@@ -20,6 +41,8 @@ LOOKS_LIKE = str.maketrans(
     "abekmhopctyxsijhdqwlvrbeæabyezhikmvoptuxwwnuoghjagiiyoooll一一二八へべぺ卜夕力口工丿ʼʼʼʼʼʼ",
     UNSEEN,
 )
+# Marks that look like two.
+TWO = str.maketrans({"\u0e36": "\u0e34\u0e4d", "\u0eb6": "\u0eb4\u0ecd", "\u0bcc": "\u0bc6\u0bb3"})
 # Greek capitals that look like another Latin letter than their small ones do.
 CAPITALS = str.maketrans("ΝΥ", "NY")
 
@@ -31,12 +54,45 @@ def mixed(text: str) -> list[str]:
 
 
 def looks_like(folded: str) -> str:
-    """The same for all texts that look alike; of a text without case."""
-    return folded.translate(LOOKS_LIKE)
+    """The same for all texts that look alike; of a text without case. The order of marks does not show."""
+    runs = groupby(folded.translate(LOOKS_LIKE).translate(TWO), key=_is_mark)
+    return "".join("".join(sorted(run) if marks else run) for marks, run in runs)
+
+
+def unmarked(text: str) -> str | None:
+    """A text without its marks; None where one of them hides, doubles or makes up what is seen."""
+    bare, run = "", ""
+    for each in text:
+        if _is_mark(each):
+            run += each
+            if not bare or not _fits(bare[-1], run):
+                return None
+        elif run and each in VOWELS and unicodedata.combining(run[-1]) == VIRAMA:
+            return None
+        else:
+            bare, run = bare + each, ""
+    return bare
+
+
+def _is_mark(letter: str) -> bool:
+    return FIRST <= letter <= LAST and unicodedata.category(letter) in ("Mn", "Mc")
+
+
+def _fits(letter: str, run: str) -> bool:
+    """Whether the last of these marks on a letter belongs there."""
+    name, alphabet = unicodedata.name(run[-1], ""), _alphabet(run[-1])
+    on_vowel = letter in VOWELS and ("VOWEL SIGN" in name or unicodedata.combining(run[-1]) == VIRAMA)
+    own = letter.isalpha() and alphabet == _alphabet(letter) and alphabet in MARKED
+    few = len(run) == len(set(run)) <= MOST_MARKS
+    return own and few and not on_vowel and not any(word in name for word in STRAY)
+
+
+def _alphabet(letter: str) -> str:
+    return unicodedata.name(letter, "UNNAMED").split(" ")[0]
 
 
 def _of_letters(text: str) -> Iterator[str]:
     for letter in unicodedata.normalize("NFKC", text):
-        alphabet = unicodedata.name(letter, "UNNAMED").split(" ")[0]
+        alphabet = _alphabet(letter)
         if letter.isalpha() and alphabet != OF_ALL:
             yield CHINESE_JAPANESE_KOREAN if alphabet in EAST_ASIAN else alphabet.capitalize()

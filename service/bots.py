@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, func, insert, or_, select, tuple_, update
+from sqlalchemy import Row, Select, and_, func, insert, or_, select, true, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from engine import bots as house_bots
@@ -326,8 +326,9 @@ def _own(work: Work, caller: Account, bot_id: str) -> "Row[Any]":
 def _select_bots(*statuses: str) -> "Select[Any]":
     """Bots with their newest version, or the newest of those in one of these states."""
     each = version_rows.alias("each")
-    newest = select(func.max(each.c.number)).where(each.c.bot_id == bot_rows.c.id)
-    newest = (newest.where(each.c.status.in_(statuses)) if statuses else newest).scalar_subquery()
+    these = each.c.status.in_(statuses) if statuses else true()
+    query = select(func.max(each.c.number)).where(each.c.bot_id == bot_rows.c.id, these)
+    newest = query.scalar_subquery()
     return (
         select(bot_rows, account.c.name.label("owner"), version_rows.c.status, version_rows.c.number)
         .join(account, account.c.id == bot_rows.c.owner_id)

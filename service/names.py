@@ -4,7 +4,7 @@ import re
 import secrets
 import unicodedata
 
-from service.alphabets import CAPITALS, UNSEEN, looks_like, mixed
+from service.alphabets import CAPITALS, MOST_MARKS, UNSEEN, looks_like, mixed, unmarked
 from service.errors import Invalid
 
 LONGEST = 40
@@ -20,8 +20,11 @@ def new_id(prefix: str) -> str:
 def name(field: str, value: str) -> str:
     """A name fit to be shown and told apart; raises `Invalid` for `field`."""
     clean = unicodedata.normalize("NFC", value)
-    long = len(clean) > LONGEST or len(key(clean)) > 2 * LONGEST
-    if long or not ALLOWED.fullmatch(clean) or not {*UNSEEN}.isdisjoint(clean):
+    long, bare = len(clean) > LONGEST or len(key(clean)) > 2 * LONGEST, unmarked(clean)
+    if bare is None:
+        why = f"has marks where none belong; at most {MOST_MARKS} stand on a letter of their own alphabet"
+        raise Invalid({field: [why]})
+    if long or not ALLOWED.fullmatch(bare) or not {*UNSEEN}.isdisjoint(clean):
         raise Invalid(
             {
                 field: [
