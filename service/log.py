@@ -36,7 +36,7 @@ def setup(level: str = "info", *, stream: TextIO | None = None) -> None:
     May be called again; the last call holds. Log with `structlog.get_logger(__name__).info("event", id=…)`.
     """
     out = logging.StreamHandler(stream) if stream else _StandardError()
-    out.setFormatter(_formatter(terminal=(stream or sys.stderr).isatty()))
+    out.setFormatter(formatter(stream or sys.stderr))
     logging.basicConfig(level=level.upper(), handlers=[out], force=True)
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.DEBUG if level == "debug" else logging.WARNING)
@@ -64,9 +64,10 @@ class _StandardError(logging.StreamHandler[TextIO]):
         return sys.stderr
 
 
-def _formatter(*, terminal: bool) -> logging.Formatter:
+def formatter(stream: TextIO | None = None) -> logging.Formatter:
+    """Makes lines for `stream` (standard output): also of what the API's server says, by `granian.json`."""
     ending: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    if terminal:
+    if (stream or sys.stdout).isatty():
         ending = [structlog.dev.ConsoleRenderer()]
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=list(COMMON),

@@ -6,6 +6,7 @@ Only names cross over to the API and the workers; this package imports neither.
 import http.client
 import json
 import sys
+from pathlib import Path
 
 from service import valkey
 from service.checks import environment
@@ -31,13 +32,16 @@ def commands(settings: Settings) -> dict[str, list[str]]:
     -P: never import from the directory a person happens to be in.
     """
     python = [sys.executable, "-P", "-m"]
-    celery = [*python, "celery", "-A", "workers.app"]
+    # As root, which sandboxes are best made by, Celery warns of it before there is a log.
+    unwarned = [*python[:-1], "-W", "ignore:You're running the worker", "-m"]
+    celery = [*unwarned, "celery", "--quiet", "-A", "workers.app"]
     worker = ["worker", "--without-gossip", "--without-mingle", "--loglevel", settings.log_level]
     players = ["-Q", "checks,matches", "-c", str(settings.workers), "-P", "prefork", "-n", "players@%h"]
     desk = ["-Q", "desk", "-c", "1", "-P", "solo", "-n", "desk@%h"]
     beat = ["beat", "--pidfile=", "--loglevel", settings.log_level]
     api = [
         *python, "granian", "--interface", "wsgi", "--http", "1", "--log-level", settings.log_level,
+        "--log-config", str(Path(__file__).with_name("granian.json")),
         "--host", settings.host, "--port", str(settings.port), "--workers", "1",
         "--blocking-threads", "128", "--workers-kill-timeout", "2", "--factory", "api.app:create_app",
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import json
 import os
 import signal
 import subprocess
@@ -211,6 +212,11 @@ def test_a_fault_comes_with_the_commands_that_play_its_match_again_at_home(
     assert "ZeroDivisionError" in done.stdout + done.stderr
 
 
-def test_logs_are_kept_where_the_service_says(service: Supervisor) -> None:
-    names = {path.name.partition(".")[0] for path in Path(service.logs).iterdir()}
-    assert {"valkey", "api", "players", "desk", "beat"} <= names
+def test_logs_are_kept_where_the_service_says_each_line_of_ours_json(service: Supervisor) -> None:
+    files = {path.name.partition(".")[0]: path for path in Path(service.logs).iterdir()}
+    assert {"valkey", "api", "players", "desk", "beat"} <= files.keys()
+    lines = [
+        line for name in ("api", "players", "desk", "beat") for line in files[name].read_text().splitlines()
+    ]
+    assert [line for line in lines if not isinstance(json.loads(line), dict)] == []
+    assert any(json.loads(line)["event"] == "request" for line in lines)
