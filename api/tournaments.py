@@ -159,9 +159,9 @@ def cancel_tournament(tournament_id: str) -> Tournament:
     return verbs.cancel(arena(), account(), tournament_id)
 
 
-def added_up(fold: Callable[[Arena, str], list[Any]], tournament_id: str) -> list[Any]:
-    """A fold over a tournament's matches, anew when it has further ones."""
-    return _summed(fold, tournament_id).rows
+def added_up(fold: Callable[[Arena, str], list[Any]], now: Tournament) -> list[Any]:
+    """A fold over the matches of a tournament that is now like this, anew when it has further ones."""
+    return _summed(fold, now).rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,18 +177,17 @@ class _Summed:
         return ROW * len(self.rows) + sum(len(each.get_data()) for each in list(self.written.values()))
 
 
-def _summed(fold: Callable[[Arena, str], list[Any]], tournament_id: str) -> _Summed:
-    now = verbs.tournament(arena(), tournament_id, caller())
+def _summed(fold: Callable[[Arena, str], list[Any]], now: Tournament) -> _Summed:
     kept: Kept = current_app.extensions["kept"]
-    key = (fold.__name__, tournament_id)
-    return kept.get(key, now.status, now.progress.played, lambda: _Summed(fold(arena(), tournament_id)))
+    key = (fold.__name__, now.id)
+    return kept.get(key, now.status, now.progress.played, lambda: _Summed(fold(arena(), now.id)))
 
 
 def _written(
     fold: Callable[[Arena, str], list[Any]], tournament_id: str, name: str, shape: type[Schema], form: str
 ) -> Response:
     """The rows as JSON or CSV."""
-    summed = _summed(fold, tournament_id)
+    summed = _summed(fold, verbs.tournament(arena(), tournament_id, caller()))
     made = summed.written.get(form)
     if made is None and form == "csv":
         made = table(f"{name}-{tournament_id}", shape, summed.rows)

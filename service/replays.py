@@ -1,5 +1,6 @@
 """Finished matches to look at: every state of the table, and what others made of the same cards."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,23 +66,22 @@ def told(arena: Arena, match_id: str) -> Told:
     )
 
 
-def same_deal(arena: Arena, match_id: str) -> list[Table]:
-    """The finished matches on the deal of this one, itself among them, in the order of the schedule.
+def tables_of(arena: Arena, deal: Sequence[Match]) -> list[Table]:
+    """Those of all matches on one deal (`matches.of_deal`) that are finished, in the order of the schedule.
 
     A seat's first cards are the same in all of them; who holds them moves on.
     """
-    deal = {each.number: each for each in matches.of_deal(arena, match_id)}
-    tournament_id = match_id.rpartition("-")[0]
+    known = {each.number: each for each in deal}
     query = (
         select(rows.c.tournament_id, rows.c.number, rows.c.record)
-        .where(rows.c.tournament_id == tournament_id, rows.c.number.in_(deal))
+        .where(rows.c.tournament_id == deal[0].tournament_id, rows.c.number.in_(known))
         .where(rows.c.status == "done")
         .order_by(rows.c.number)
     )
     with arena.read() as db:
         found = db.execute(query).all()
     records = matches.packed_records(arena, found)
-    return [_table(deal[row.number], record) for row, record in zip(found, records, strict=True)]
+    return [_table(known[row.number], record) for row, record in zip(found, records, strict=True)]
 
 
 def _table(match: Match, record: bytes) -> Table:

@@ -10,6 +10,7 @@ from api.tournaments import added_up
 from service import folds, rankings, tournaments
 from service.folds import StandingRow
 from service.rankings import Pool
+from service.tournaments import Tournament
 
 TOP = 10
 SHOWN = 5
@@ -27,10 +28,10 @@ def home() -> str:
         shown["ranked"] = [line for line in items if line.place is not None or line.provisional][:TOP]
         shown["running"] = tournaments.tournaments(arena(), status="running", limit=SHOWN).items
         finished = tournaments.tournaments(arena(), status="finished", limit=SHOWN).items
-        shown["finished"] = [(each, _winners(each.id)) for each in finished]
+        shown["finished"] = [(each, _winners(each)) for each in finished]
     return render_template("home.html", **shown)
 
 
-def _winners(tournament_id: str) -> list[StandingRow]:
+def _winners(over: Tournament) -> list[StandingRow]:
     """Who has the first place; several may share it."""
-    return [line for line in added_up(folds.standings_of, tournament_id) if line.place == 1]
+    return [line for line in added_up(folds.standings_of, over) if line.place == 1]

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from itertools import accumulate
 from typing import Any
 
-from flask import Response, jsonify, render_template
+from flask import Response, jsonify, render_template, url_for
 
 from api.context import arena, caller
 from api.pages import plots
@@ -18,11 +18,12 @@ MATCH = "/matches/<id:match_id>"
 @blp.get(MATCH)
 def match(match_id: str) -> str:
     """The match, to be watched step by step."""
-    shown = matches.match(arena(), match_id)
+    deal = matches.of_deal(arena(), match_id)
+    (shown,) = (each for each in deal if each.number == int(match_id.rpartition("-")[2]))
     of = tournaments.tournament(arena(), shown.tournament_id, caller())
     facts: dict[str, Any] = {"match": shown, "tournament": of}
     if shown.status == "done":
-        tables = replays.same_deal(arena(), match_id)
+        tables = replays.tables_of(arena(), deal)
         (own,) = (table for table in tables if table.match.number == shown.number)
         facts |= {"own": own, "tables": tables, "plot": _points(own), "hands": _hands(tables)}
     return render_template("match.html", **facts)
@@ -49,14 +50,20 @@ def _hands(tables: list[Table]) -> list[list[list[dict[str, Any]]]]:
     """By round and seat: what the holder of those cards made of them at each table, the best first."""
     if len(tables) < 2:
         return []
+    links = [(table, url_for("pages.match", match_id=table.match.id)) for table in tables]
     rounds = range(len(tables[0].rounds))
     seats = range(len(tables[0].match.seats))
-    return [[_holders(tables, number, seat) for seat in seats] for number in rounds]
+    return [[_holders(links, number, seat) for seat in seats] for number in rounds]
 
 
-def _holders(tables: list[Table], number: int, seat: int) -> list[dict[str, Any]]:
+def _holders(links: list[tuple[Table, str]], number: int, seat: int) -> list[dict[str, Any]]:
     found = [
-        {"match": table.match, "who": table.match.seats[seat], "hand": table.rounds[number][seat]}
-        for table in tables
+        {
+            "match": table.match,
+            "link": link,
+            "who": table.match.seats[seat],
+            "hand": table.rounds[number][seat],
+        }
+        for table, link in links
     ]
     return sorted(found, key=lambda each: -each["hand"].points)

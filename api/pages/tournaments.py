@@ -98,7 +98,7 @@ def fairness_report(tournament_id: str) -> str:
 
 def moving(shown: Tournament, *, whole: bool = False) -> dict[str, Any]:
     """What of a tournament moves while it goes on."""
-    standings = added_up(folds.standings_of, shown.id) if shown.started_at else []
+    standings = added_up(folds.standings_of, shown) if shown.started_at else []
     facts: dict[str, Any] = {
         "tournament": shown,
         "over": shown.status in OVER,
@@ -109,7 +109,7 @@ def moving(shown: Tournament, *, whole: bool = False) -> dict[str, Any]:
         "table": None,
     }
     if standings and standings[0].matches:
-        pairs = added_up(folds.crosstable_of, shown.id)
+        pairs = added_up(folds.crosstable_of, shown)
         facts["table"] = heat.table([line.entrant for line in standings[:CROSSED]], pairs)
         facts["uncrossed"] = max(0, len(standings) - CROSSED)
     return facts

@@ -42,7 +42,7 @@ def sorted_as(hand: list[str]) -> list[str]:
 
 
 def test_the_tables_of_a_deal_are_its_rotations(arena: Arena, cup: str) -> None:
-    tables = replays.same_deal(arena, f"{cup}-1")
+    tables = replays.tables_of(arena, matches.of_deal(arena, f"{cup}-1"))
     assert [table.match.rotation for table in tables] == [0, 1, 2, 3]
     assert len({table.match.group for table in tables}) == 1
     for seat in range(4):
@@ -58,7 +58,7 @@ def test_what_was_not_played_cannot_be_watched(arena: Arena, author: Account, re
     )
     with pytest.raises(Conflict):
         replays.told(arena, f"{made.id}-0")
-    assert replays.same_deal(arena, f"{made.id}-0") == []
+    assert replays.tables_of(arena, matches.of_deal(arena, f"{made.id}-0")) == []
     with pytest.raises(NotFound):
         replays.told(arena, "t_nothing-0")
 

@@ -61,11 +61,12 @@ def in_database(arena: Arena) -> int:
 def test_a_record_in_a_file_is_the_record_it_was(arena: Arena, cup: str) -> None:
     ids = [f"{cup}-{number}" for number in range(24)]
     before = [matches.record(arena, each) for each in ids], folds.standings_of(arena, cup)
-    deal, told = replays.same_deal(arena, ids[5]), replays.told(arena, ids[5])
+    known = matches.of_deal(arena, ids[5])
+    deal, told = replays.tables_of(arena, known), replays.told(arena, ids[5])
     path = retention.move(arena, cup)
     assert in_database(arena) == 0 and path.stat().st_mode & 0o777 == 0o600
     assert ([matches.record(arena, each) for each in ids], folds.standings_of(arena, cup)) == before
-    assert (replays.same_deal(arena, ids[5]), replays.told(arena, ids[5])) == (deal, told)
+    assert (replays.tables_of(arena, known), replays.told(arena, ids[5])) == (deal, told)
     with arena.read() as db:
         kept = summaries.of_tournament(db, cup)
     assert kept is not None and asdict(inquiry.worked_out(arena, cup)) == asdict(
