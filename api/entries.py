@@ -6,7 +6,7 @@ from api.blueprint import Blueprint
 from api.context import account, arena, caller
 from api.schemas.organising import NewEntrant
 from api.schemas.tournaments import TournamentAnswer
-from service import entries
+from service import entries, leaving
 from service import tournaments as verbs
 from service.tournaments import Tournament
 
@@ -32,4 +32,4 @@ def withdraw_bot(tournament_id: str, bot_id: str) -> None:
     Before the start there is no trace of it (its organiser may do this too). Afterwards, deals that were
     played from every seat stay; all else with it is void.
     """
-    entries.withdraw(arena(), account(), tournament_id, bot_id)
+    leaving.withdraw(arena(), account(), tournament_id, bot_id)

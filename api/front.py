@@ -1,8 +1,8 @@
 """Before everything else: answers that many ask for again and again, kept in memory for a second.
 
 Only what is the same for all: reads without a token or a cookie. Rankings follow the matches some seconds
-behind anyway, so nobody can tell. An answer out of memory is in the figures but has no line in the log, and is
-not held against who asks (`api.rates`): it takes no query, and to count it by the broker would cost more than it.
+behind anyway, so nobody can tell. An answer out of memory is in the figures but has no line in the log, and
+is not held against who asks (`api.rates`): it takes no query, and to count it would cost more than it does.
 """
 
 import re

@@ -22,7 +22,7 @@ from api.schemas.organising import (
 )
 from api.schemas.standings import FairnessAnswer, FormatQuery, PairAnswer, StandingAnswer
 from api.schemas.tournaments import PlanAnswer, TournamentAnswer
-from service import entries, folds, inquiry, plans
+from service import folds, inquiry, leaving, plans
 from service import tournaments as verbs
 from service.accounts import Scope
 from service.paging import Page
@@ -78,7 +78,7 @@ def disqualify_bot(body: dict[str, Any], tournament_id: str, bot_id: str) -> Tou
 
     The organiser's; everybody is told the reason. What it played stays as after a withdrawal.
     """
-    entries.disqualify(arena(), account(), tournament_id, bot_id, body["reason"])
+    leaving.disqualify(arena(), account(), tournament_id, bot_id, body["reason"])
     return verbs.tournament(arena(), tournament_id, caller())
 
 

@@ -12,7 +12,7 @@ from api.pages.site import blp
 from api.schemas.organising import Disqualification, NewEntrant, NewTournament
 from engine.rules import PRESETS
 from engine.switches import Teams
-from service import bots, entries, plans, tournaments, usual
+from service import bots, entries, leaving, plans, tournaments, usual
 from service.accounts import Account
 from service.bots import Bot
 from service.formats import FORMATS
@@ -67,14 +67,14 @@ def enter_bot(tournament_id: str) -> Response:
 def disqualify_bot(tournament_id: str) -> Response:
     """Take a bot out, for a reason that everybody is told."""
     reason = forms.load(Disqualification, {"reason": request.form.get("reason", "")})["reason"]
-    entries.disqualify(arena(), account(), tournament_id, request.form.get("entrant", ""), reason)
+    leaving.disqualify(arena(), account(), tournament_id, request.form.get("entrant", ""), reason)
     return _back(tournament_id)
 
 
 @blp.post("/tournaments/<id:tournament_id>/withdraw")
 def withdraw_bot(tournament_id: str) -> Response:
     """Take a bot of one's own out again."""
-    entries.withdraw(arena(), account(), tournament_id, forms.load(NewEntrant, _entrant())["entrant"])
+    leaving.withdraw(arena(), account(), tournament_id, forms.load(NewEntrant, _entrant())["entrant"])
     return _back(tournament_id)
 
 

@@ -16,6 +16,7 @@ from service import (
     entries,
     folds,
     leases,
+    leaving,
     matches,
     rankings,
     reap,
@@ -91,7 +92,7 @@ def test_authors_enter_their_own_bots_until_the_deadline_or_the_limit(
         entries.enter(arena, bob, made.id, third)
     with pytest.raises(Forbidden, match="their own bots only"):  # it is in already, by its author
         entries.enter(arena, bob, made.id, theirs)
-    entries.withdraw(arena, bob, made.id, mine)
+    leaving.withdraw(arena, bob, made.id, mine)
     assert here(arena, made.id) == [(0, other, "in"), (1, theirs, "in")]
     clock.turn(3601)
     with pytest.raises(Conflict, match="deadline"):
@@ -113,10 +114,10 @@ def test_a_tournament_that_is_not_open_takes_no_strangers(
         entries.enter(arena, bob, made.id, mine)
     entries.enter(arena, author, made.id, mine)
     with pytest.raises(Forbidden):
-        entries.withdraw(arena, bob, made.id, ids[0])
-    entries.withdraw(arena, bob, made.id, mine)
+        leaving.withdraw(arena, bob, made.id, ids[0])
+    leaving.withdraw(arena, bob, made.id, mine)
     with pytest.raises(NotFound, match="not entered"):
-        entries.withdraw(arena, bob, made.id, mine)
+        leaving.withdraw(arena, bob, made.id, mine)
 
 
 def test_who_withdraws_leaves_whole_deals_and_no_points_to_others(
@@ -132,7 +133,7 @@ def test_who_withdraws_leaves_whole_deals_and_no_points_to_others(
     assert held is not None
     before = {row.entrant: row.points for row in folds.standings_of(arena, made.id)}
     for _ in range(2):
-        entries.withdraw(arena, bob, made.id, mine)
+        leaving.withdraw(arena, bob, made.id, mine)
     assert finish(arena, held)[0] is (4 not in held.entrants)
     play_all(arena)
     over = tournaments.tournament(arena, made.id)
@@ -159,18 +160,18 @@ def test_a_disqualification_tells_its_reason_and_stays(
     mine = ready_bot(arena, bob, "mine")
     made = tournaments.create(arena, author, spec([*ready_bots(4), mine]))
     with pytest.raises(Forbidden, match="disqualify"):
-        entries.withdraw(arena, author, made.id, mine)
+        leaving.withdraw(arena, author, made.id, mine)
     with pytest.raises(Forbidden):
-        entries.disqualify(arena, bob, made.id, mine, "spite")
+        leaving.disqualify(arena, bob, made.id, mine, "spite")
     with pytest.raises(Invalid):
-        entries.disqualify(arena, author, made.id, mine, " ")
-    entries.disqualify(arena, author, made.id, mine, "copied code")
-    entries.disqualify(arena, author, made.id, mine, "another reason")
+        leaving.disqualify(arena, author, made.id, mine, " ")
+    leaving.disqualify(arena, author, made.id, mine, "copied code")
+    leaving.disqualify(arena, author, made.id, mine, "another reason")
     play_all(arena)
     (out,) = [each for each in tournaments.tournament(arena, made.id).entrants if each.status != "in"]
     assert (out.bot_id, out.status, out.reason) == (mine, "disqualified", "copied code")
     with pytest.raises(Conflict, match="finished"):
-        entries.disqualify(arena, author, made.id, mine, "again")
+        leaving.disqualify(arena, author, made.id, mine, "again")
 
 
 def test_who_may_not_take_a_bot_out_makes_nobody_read_its_matches(
@@ -182,9 +183,9 @@ def test_who_may_not_take_a_bot_out_makes_nobody_read_its_matches(
     def matches_read_for(caller: Account) -> list[str]:
         queries.clear()
         with pytest.raises((Forbidden, Conflict)):
-            entries.withdraw(arena, caller, made.id, bots[0])
+            leaving.withdraw(arena, caller, made.id, bots[0])
         with pytest.raises((Forbidden, Conflict)):
-            entries.disqualify(arena, caller, made.id, bots[0], "spite")
+            leaving.disqualify(arena, caller, made.id, bots[0], "spite")
         assert queries
         return [each for each in queries if re.search(r'FROM "?match\b', each)]
 
@@ -199,7 +200,7 @@ def test_what_is_disqualified_before_the_start_cannot_enter_again(
     mine = ready_bot(arena, bob, "mine")
     told = spec([*ready_bots(4), mine], start_at="manual", entry={"open": True})
     made = tournaments.create(arena, author, told)
-    entries.disqualify(arena, author, made.id, mine, "no")
+    leaving.disqualify(arena, author, made.id, mine, "no")
     with pytest.raises(Conflict, match="disqualified"):
         entries.enter(arena, bob, made.id, mine)
     edited = tournaments.edit(arena, author, made.id, {"name": "Other"})
@@ -458,6 +459,6 @@ def test_a_token_for_bots_alone_organises_nothing(
         entries.enter(arena, narrowed, made.id, other)
     entries.enter(arena, author, made.id, other)
     with pytest.raises(Forbidden, match="another account's bot"):
-        entries.withdraw(arena, narrowed, made.id, other)
-    entries.withdraw(arena, narrowed, made.id, mine[0])
-    entries.withdraw(arena, author, made.id, other)
+        leaving.withdraw(arena, narrowed, made.id, other)
+    leaving.withdraw(arena, narrowed, made.id, mine[0])
+    leaving.withdraw(arena, author, made.id, other)

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from sqlalchemy import delete, select
 
-from service import entries, health, leases, progress, rerate, tournaments
+from service import health, leases, leaving, progress, rerate, tournaments
 from service.accounts import Account
 from service.errors import Conflict
 from service.leases import Assignment
@@ -63,7 +63,7 @@ def test_whatever_happens_to_matches_what_is_kept_is_what_a_count_gives(
 
     def leave() -> None:
         with suppress(Conflict):
-            entries.withdraw(arena, author, dice.choice(made), dice.choice(bots[:3]))
+            leaving.withdraw(arena, author, dice.choice(made), dice.choice(bots[:3]))
 
     made: list[str] = []
     make()

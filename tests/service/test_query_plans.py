@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from loadtests import plans
-from service import entries, folds, health, leases, lost, matches, quotas, rankings, reap, tournaments
+from service import folds, health, leases, leaving, lost, matches, quotas, rankings, reap, tournaments
 from service.accounts import Account
 from service.leases import Assignment
 from service.progress import LEASED
@@ -48,7 +48,7 @@ def test_no_hot_statement_reads_all_matches(
             quotas.more_matches(arena, work, author, 1)
         bot = tournaments.tournament(arena, cup).entrants[0].bot_id
         rankings.history(arena, bot)
-        entries.withdraw(arena, author, cup, bot)
+        leaving.withdraw(arena, author, cup, bot)
     assert len(asked.seen) > 60
     assert list(plans.offences(arena, asked, small=True)) == []
 
