@@ -34,11 +34,18 @@ def commands(settings: Settings) -> dict[str, list[str]]:
     python = [sys.executable, "-P", "-m"]
     # As root, which sandboxes are best made by, Celery warns of it before there is a log.
     unwarned = [*python[:-1], "-W", "ignore:You're running the worker", "-m"]
-    celery = [*unwarned, "celery", "--quiet", "-A", "workers.app"]
-    worker = ["worker", "--without-gossip", "--without-mingle", "--loglevel", settings.log_level]
+    celery = [*unwarned, "celery", "--quiet", "-A"]
+    worker = [
+        "workers.app",
+        "worker",
+        "--without-gossip",
+        "--without-mingle",
+        "--loglevel",
+        settings.log_level,
+    ]
     players = ["-Q", "checks,matches", "-c", str(settings.workers), "-P", "prefork", "-n", "players@%h"]
     desk = ["-Q", "desk", "-c", "1", "-P", "solo", "-n", "desk@%h"]
-    beat = ["beat", "--pidfile=", "--loglevel", settings.log_level]
+    beat = ["service.clock", "beat", "--pidfile=", "--loglevel", settings.log_level]
     api = [
         *python, "granian", "--interface", "wsgi", "--http", "1", "--log-level", settings.log_level,
         "--log-config", str(Path(__file__).with_name("granian.json")),

@@ -22,6 +22,7 @@ from service.lock import AlreadyRunning, Lock, running
 from service.settings import Settings
 from service.supervisor import Supervisor
 
+pytestmark = pytest.mark.timeout(300)  # many programs start and stop
 COMMAND = [sys.executable, "-c", "from service.up import up; up(prog_name='rage up')"]
 
 
