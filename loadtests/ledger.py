@@ -125,9 +125,10 @@ def opened(url: str) -> Arena:
     return arena
 
 
-def joined(url: str) -> Arena:
-    """The same, of a database that is at the newest schema already."""
-    environment = {"RAGE_DATA_DIR": tempfile.gettempdir(), "RAGE_DATABASE_URL": url}
+def joined(url: str, *, pooled: bool = False) -> Arena:
+    """The same, of a database that is at the newest schema already, `pooled` behind PgBouncer."""
+    told = {"RAGE_DATABASE_URL": url, "RAGE_DATABASE_POOLED": str(pooled)}
+    environment = {"RAGE_DATA_DIR": tempfile.gettempdir(), **told}
     settings = replace(
         Settings.from_environment(environment),
         uploads_per_hour=1_000_000,

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy.engine import make_url
@@ -25,13 +26,20 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = {connections}
 max_client_conn = {clients}
-admin_users = watcher
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Pooler:
+    """One that runs: the database's address behind it, and its process."""
+
+    url: str
+    pid: int
+
+
 @contextmanager
-def pooler(url: str, connections: int, clients: int = 2_000) -> Iterator[str]:
-    """The address of `url`'s database behind a PgBouncer that has so many connections to it, for so many."""
+def pooler(url: str, connections: int, clients: int = 2_000) -> Iterator[Pooler]:
+    """`url`'s database behind a PgBouncer that has so many connections to it, for so many clients."""
     assert PROGRAM is not None, "pgbouncer is not installed"
     there = make_url(url)
     host, listen = str(there.query.get("host", there.host)), _free_port()
@@ -46,7 +54,7 @@ def pooler(url: str, connections: int, clients: int = 2_000) -> Iterator[str]:
             program = subprocess.Popen(argv, stderr=log, stdout=log, cwd=folder)
         try:
             _wait(program, listen, Path(folder, "log"))
-            yield f"postgresql://{there.username}@127.0.0.1:{listen}/{there.database}"
+            yield Pooler(f"postgresql://{there.username}@127.0.0.1:{listen}/{there.database}", program.pid)
         finally:
             program.terminate()
             program.wait()

@@ -22,6 +22,8 @@ PLAYABLE = (PLANNED, match.c.tournament_id.in_(select(rows.c.id).where(RUNNING))
 IS_ANYTHING = select(exists().where(*PLAYABLE))
 IS_ANYTHING_OF_THIS = select(exists().where(*PLAYABLE, OF_THIS))
 IN_PLAY = select(match.c.tournament_id, match.c.lease_token).where(LEASED)
+OF_EACH = IN_PLAY.distinct().subquery()  # in two steps, so that PostgreSQL hashes and need not sort
+COUNTED = select(OF_EACH.c.tournament_id, func.count()).group_by(OF_EACH.c.tournament_id)
 COLUMNS = (rows.c.id, rows.c.owner_id, rows.c.claimed_at, rows.c.format, rows.c.written, rows.c.total)
 TURNS = select(*COLUMNS).where(RUNNING, exists().where(match.c.tournament_id == rows.c.id, PLANNED))
 
@@ -64,8 +66,7 @@ def in_turn(work: Work, found: "Sequence[Any]") -> "Sequence[Any]":
     """
     if len(found) < 2:
         return found
-    # Not grouped by the database: SQLite would read all matches in the order of the groups.
-    in_play = Counter(tournament_id for tournament_id, _ in {tuple(row) for row in work.db.execute(IN_PLAY)})
+    in_play = _in_play(work)
     burden: Counter[str] = Counter()
     served: dict[str, datetime] = {}
     for row in found:
@@ -77,6 +78,14 @@ def in_turn(work: Work, found: "Sequence[Any]") -> "Sequence[Any]":
         return burden[owner], served[owner], in_play[row.id], row.claimed_at or EPOCH, row.id
 
     return sorted(found, key=turn)
+
+
+def _in_play(work: Work) -> Counter[str]:
+    """Leases by tournament."""
+    if work.db.dialect.name != "sqlite":
+        return Counter({row[0]: row[1] for row in work.db.execute(COUNTED)})
+    # Not grouped by the database, which would read all matches in the order of the groups.
+    return Counter(tournament_id for tournament_id, _ in {tuple(row) for row in work.db.execute(IN_PLAY)})
 
 
 def taken(share: Share, of: Any, found: "Sequence[Any]") -> "Sequence[Any]":

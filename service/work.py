@@ -107,10 +107,15 @@ class Arena:
         self.queue.close()
 
 
-def engine(url: str, patience: float = PATIENT, *, pooled: bool = False) -> Engine:
-    """An engine for SQLite (write-ahead log, writers queue up) or PostgreSQL, `pooled` behind PgBouncer."""
+def engine(url: str, patience: float = PATIENT, *, pooled: bool = False, **pool: float) -> Engine:
+    """An engine for SQLite (write-ahead log, writers queue up) or PostgreSQL, `pooled` behind PgBouncer.
+
+    `pool`: how many connections PostgreSQL gets, and how long they are waited for, unless as usual.
+    """
     if not url.startswith("sqlite"):
-        return _postgresql(url.replace("postgresql://", "postgresql+psycopg://", 1), patience, pooled=pooled)
+        return _postgresql(
+            url.replace("postgresql://", "postgresql+psycopg://", 1), patience, pooled=pooled, **pool
+        )
     made = create_engine(url, connect_args={"timeout": patience}, pool_size=10, max_overflow=100)
     if made.url.database not in (None, "", ":memory:"):
         event.listen(made, "do_connect", _own)
@@ -119,7 +124,7 @@ def engine(url: str, patience: float = PATIENT, *, pooled: bool = False) -> Engi
     return made
 
 
-def _postgresql(url: str, patience: float, *, pooled: bool) -> Engine:
+def _postgresql(url: str, patience: float, *, pooled: bool, **pool: float) -> Engine:
     """Behind PgBouncer a session is another one in each transaction.
 
     So nothing is prepared in it, and how long a lock is waited for is said in each transaction that writes.
@@ -130,9 +135,7 @@ def _postgresql(url: str, patience: float, *, pooled: bool) -> Engine:
         url,
         connect_args={"connect_timeout": 2, **told},
         pool_pre_ping=True,
-        pool_size=10,
-        max_overflow=20,
-        pool_timeout=min(patience, 5.0),
+        **{"pool_size": 10, "max_overflow": 20, "pool_timeout": min(patience, 5.0), **pool},
     )
 
     def say(connection: Connection) -> None:

@@ -32,8 +32,8 @@ def kind() -> str:
 def arena(migrated_url: str, tmp_path: Path, clock: Any) -> Iterator[Arena]:
     if pooler.PROGRAM is None:
         pytest.skip("pgbouncer is not installed: apt-get install pgbouncer")
-    with pooler.pooler(migrated_url, CONNECTIONS) as url:
-        told = {"RAGE_DATA_DIR": str(tmp_path), "RAGE_DATABASE_URL": url, "RAGE_DATABASE_POOLED": "true"}
+    with pooler.pooler(migrated_url, CONNECTIONS) as made:
+        told = {"RAGE_DATA_DIR": str(tmp_path), "RAGE_DATABASE_URL": made.url, "RAGE_DATABASE_POOLED": "true"}
         opened = Arena.open(Settings.from_environment(told), InlineQueue(), clock)
         yield opened
         opened.close()
