@@ -4,11 +4,13 @@ import json
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 from sqlalchemy import text
 from werkzeug.test import Client
 
@@ -17,8 +19,8 @@ from engine import bots as house
 from engine.record import Record
 from engine.rules import PRESETS
 from engine.table import Outcome
-from loadtests import bench_scale, claimers, ledger
-from service import leases, presence, reap, upload
+from loadtests import bench_scale, claimers, fresh, ledger, pooler
+from service import leases, matches, presence, reap, upload
 from service.leases import Assignment
 from service.limits import Limits
 from service.sheet import Sheet, Spent
@@ -26,8 +28,10 @@ from service.work import Arena
 from workers.match import play_match
 from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
 
-LEASED = 1_000  # matches held while the growth of a claim is measured
-TIMES = 30
+SIZES = (1, 4, 16)  # of batches
+WAITING = 8_000  # matches in each tournament
+LEASED = 4_000  # matches held while the growth of a claim is measured
+TIMES, WARMING = 30, 8  # prepared after five
 TABLE = ("counter", "cautious", "random", "counter")  # the house bots of the match that is measured
 STORED = "'match', 'seat', 'fault', 'counted'"
 
@@ -39,16 +43,21 @@ class Measured:
     origin: str
     mode: str  # of the sandbox
     match: float  # of the worker's machine, four house bots, sandbox included
-    finish_worker: float  # a result and the next claim
-    finish_database: float
-    finish_lease: float  # what each lease adds to that, on the database's side
-    finish_lease_worker: float
+    batch_worker: float  # giving in a batch of results and claiming the next, whatever is in it
+    batch_database: float
+    each_worker: float  # what each match in it adds
+    each_database: float
+    lease_worker: float  # what each match that anybody holds adds to a batch
+    lease_database: float
+    pooled: float  # times so much of the database behind PgBouncer, for nothing is prepared; 0: not measured
+    pooler: float  # of PgBouncer itself, a batch
     renew_database: float
     present_database: float
     pass_database: float  # the watch's, without leases
     pass_lease: float  # what each adds
     rankings_warm: float  # of the API, 500 bots
     rankings_cold: float
+    read_database: float  # a match's page
     match_bytes: float  # in the database, indexes included
 
 
@@ -67,34 +76,72 @@ def measure() -> Measured:
         f"{datetime.now(UTC):%Y-%m-%d}, {platform.machine()}, Python {platform.python_version()}, PostgreSQL"
     )
     mode, played = _match()
-    with claimers.database(4_000) as arena:
-        game = ledger.play(ledger.dice(1))
-        told = (game.scores, game.counted, game.places, game.exact)
-        turn = _Turn(arena, Outcome(Record.unpack(game.record), *told, faults=(), out=()))
-        alone, renewed = turn.cost(turn.go), turn.cost(lambda: leases.renew(arena, turn.held))
+    with claimers.database(WAITING) as arena:
+        outcome = _outcome()
+        turn = _Turn(arena, outcome)
+        worker, database = zip(*(turn.cost(lambda size=size: turn.go(size)) for size in SIZES), strict=True)
+        times, pooler_ms = _pooled(arena, outcome, sum(database))
+        renewed = turn.cost(lambda: leases.renew(arena, turn.held[0]))
         here = turn.cost(lambda: presence.here(arena, "host-0-0-1", "A", {}))
         quiet = turn.cost(lambda: reap.reap(arena, lambda _: None), 5)
-        others = [leases.claim(arena, f"host{n}-0-0-1") for n in range(LEASED)]
-        assert all(others)
-        crowded, watching = turn.cost(turn.go), turn.cost(lambda: reap.reap(arena, lambda _: None), 5)
+        read = turn.cost(lambda: matches.match(arena, f"{turn.held[0].tournament_id}-0"))
+        alone = turn.cost(lambda: turn.go(1))
+        share = claimers.sharing(arena, SIZES[-1])
+        held = [leases.claim_some(arena, f"host{n}-0-0-1", share) for n in range(LEASED // SIZES[-1])]
+        assert sum(map(len, held)) == LEASED
+        crowded, watching = (
+            turn.cost(lambda: turn.go(1)),
+            turn.cost(lambda: reap.reap(arena, lambda _: None), 5),
+        )
         warm, cold = _rankings(arena)
         stored = _bytes(arena)
+    (each_worker, batch_worker), (each_database, batch_database) = _line(worker), _line(database)
     return Measured(
         origin=now,
         mode=mode,
         match=played,
-        finish_worker=alone[0],
-        finish_database=alone[1],
-        finish_lease=max(crowded[1] - alone[1], 0.0) / LEASED,
-        finish_lease_worker=max(crowded[0] - alone[0], 0.0) / LEASED,
+        batch_worker=batch_worker,
+        batch_database=batch_database,
+        each_worker=each_worker,
+        each_database=each_database,
+        lease_worker=max(crowded[0] - alone[0], 0.0) / LEASED,
+        lease_database=max(crowded[1] - alone[1], 0.0) / LEASED,
+        pooled=times,
+        pooler=pooler_ms,
         renew_database=renewed[1],
         present_database=here[1],
         pass_database=sum(quiet),
         pass_lease=max(sum(watching) - sum(quiet), 0.0) / LEASED,
         rankings_warm=warm,
         rankings_cold=cold,
+        read_database=read[1],
         match_bytes=stored,
     )
+
+
+def _line(costs: Sequence[float]) -> tuple[float, float]:
+    """What each match adds and what a batch costs without any: the line through those of `SIZES`."""
+    each, batch = np.polyfit(SIZES, costs, 1)
+    return max(float(each), 0.0), max(float(batch), 0.0)
+
+
+def _outcome() -> Outcome:
+    game = ledger.play(ledger.dice(1))
+    told = (game.scores, game.counted, game.places, game.exact)
+    return Outcome(Record.unpack(game.record), *told, faults=(), out=())
+
+
+def _pooled(arena: Arena, outcome: Outcome, usual: float) -> tuple[float, float]:
+    """How many times as much the same batches cost the database behind PgBouncer, and PgBouncer each."""
+    if pooler.PROGRAM is None:
+        return 0.0, 0.0
+    url = arena.database.url.render_as_string(hide_password=False)
+    with pooler.pooler(url, 4) as between, closing(ledger.joined(between.url, pooled=True)) as other:
+        turn, before = _Turn(other, outcome), fresh.cpu(between.pid)
+        found = sum(turn.cost(lambda size=size: turn.go(size))[1] for size in SIZES)
+        each = 1000 * (fresh.cpu(between.pid) - before) / (len(SIZES) * (TIMES + WARMING))
+        turn.leave()
+    return found / usual, each
 
 
 class _Turn:
@@ -102,23 +149,32 @@ class _Turn:
 
     def __init__(self, arena: Arena, outcome: Outcome) -> None:
         self._arena, self._outcome = arena, outcome
-        self.held: Assignment = self._claim()
+        self._size, self._share = 1, claimers.sharing(arena, 1)
+        self.held = self._claim(1)
 
-    def _claim(self) -> Assignment:
-        held = leases.claim(self._arena, "host-0-0-1")
-        assert held is not None, "too few matches wait"
+    def _claim(self, size: int) -> list[Assignment]:
+        held = leases.claim_some(self._arena, "host-0-0-1", claimers.sharing(self._arena, size))
+        assert held, "too few matches wait"
         return held
 
-    def go(self) -> None:
-        """Give in a result and claim the next match."""
-        spent = [Spent(20, 60, 9000, 0, 40) for _ in self.held.entrants]
-        sheet = Sheet.of(self.held, self._outcome, spent, mode="A")
-        _, following = leases.give_in(self._arena, sheet, worker="host-0-0-1", more=True)
-        self.held = following or self._claim()
+    def go(self, size: int) -> None:
+        """Give in what is held and claim so many matches."""
+        if self._size != size:
+            self._share, self._size = claimers.sharing(self._arena, size), size
+        _, following = leases.give_in_all(self._arena, self._sheets(), worker="host-0-0-1", share=self._share)
+        self.held = following or self._claim(size)
+
+    def leave(self) -> None:
+        """Give in what is held."""
+        leases.give_in_all(self._arena, self._sheets(), worker="host-0-0-1")
+
+    def _sheets(self) -> list[Sheet]:
+        spent = [Spent(20, 60, 9000, 0, 40) for _ in self.held[0].entrants]
+        return [Sheet.of(each, self._outcome, spent, mode="A", took_ms=60) for each in self.held]
 
     def cost(self, act: Callable[[], object], times: int = TIMES) -> tuple[float, float]:
         """CPU milliseconds of this process and of the database's: the mean."""
-        for _ in range(3):
+        for _ in range(WARMING):
             act()
         mine, all_ = time.process_time(), bench_scale.cpu(self._arena)
         for _ in range(times):

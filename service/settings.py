@@ -126,6 +126,9 @@ class Settings:
     open_registration: bool = _setting("true", _switch, "whether anyone may make an account")
     lease_seconds: int = _setting("15", _number(5, 3600), "seconds a silent worker keeps its match")
     chunk_ms: int = _setting("1000", _number(50, 60_000), "playing time aimed at in one job, in milliseconds")
+    batch_ms: int = _setting(
+        "250", _number(1, 60_000), "playing time of short matches leased together: so late a result is seen"
+    )
     reap_seconds: int = _setting("2", _number(1, 600), "how often lost work is looked for and sent again")
     stop_seconds: int = _setting("5", _number(0, 3600), "time a stopping worker gives the matches it plays")
     max_matches: int = _setting("400000", _number(1, 100_000_000), "most matches one tournament may need")

@@ -1,7 +1,7 @@
 """Matches and checks as a worker does them: claimed, played without a transaction, given in once.
 
-Short matches are claimed and given in several at a time, as many as last `BATCH_MS` together: a lease, its
-results and their commits then cost little beside playing. A longer match is by itself.
+Short matches are claimed and given in several at a time, as many as last `RAGE_BATCH_MS` together: a lease,
+its results and their commits then cost little beside playing. A longer match is by itself.
 """
 
 import hashlib
@@ -38,8 +38,7 @@ T = TypeVar("T")
 TRY_AGAIN_SECONDS = 90.0
 LONGEST_PAUSE = 1.5  # seconds between two tries: well within what is left of a lease (service/watch.py)
 LOOK_SECONDS = 0.25
-BATCH_MS = 250.0  # of playing: so late a result is seen at the most, and so much dies with a process
-LATE = 1.5  # of that: nothing more of a batch is begun, and nobody waits for the rest of it
+LATE = 1.5  # of a batch's time: nothing more of it is begun, and nobody waits for the rest
 LONGEST_CHECK = 600.0  # seconds a check's lease is renewed at most
 
 
@@ -78,12 +77,13 @@ def check(shop: Workshop, version_id: str) -> None:
 
 def _share(shop: Workshop, until: float) -> Share:
     """What fits into the rest of the job, and into a batch."""
-    return Share(min(1000 * (until - time.monotonic()), BATCH_MS), shop.lasts, shop.workers)
+    left = 1000 * (until - time.monotonic())
+    return Share(min(left, shop.arena.settings.batch_ms), shop.lasts, shop.workers)
 
 
 def _play_all(shop: Workshop, batch: Batch, held: Sequence[Assignment]) -> bool:
     """Play what is in the batch, as far as there is time for it; whether all went well."""
-    over = time.monotonic() + LATE * BATCH_MS / 1000
+    over = time.monotonic() + LATE * shop.arena.settings.batch_ms / 1000
     longest = _longest(max(held, key=lambda each: len(each.versions)))
 
     def renew() -> bool:

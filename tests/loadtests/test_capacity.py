@@ -15,16 +15,21 @@ COSTS = Measured(
     origin="made up",
     mode="A",
     match=100.0,
-    finish_worker=5.0,
-    finish_database=4.0,
-    finish_lease=0.0005,
-    finish_lease_worker=0.0,
+    batch_worker=4.0,
+    batch_database=3.0,
+    each_worker=1.0,
+    each_database=1.0,
+    lease_worker=0.0,
+    lease_database=0.0005,
+    pooled=1.5,
+    pooler=0.5,
     renew_database=0.5,
     present_database=0.5,
     pass_database=20.0,
     pass_lease=0.01,
     rankings_warm=0.1,
     rankings_cold=1.0,
+    read_database=1.0,
     match_bytes=2_000.0,
 )
 SIZE = Size(database_cores=4, api_cores=2, connections=400, match_ms=100)
@@ -52,17 +57,41 @@ def test_more_of_anything_never_gets_less_done() -> None:
         assert usual.carried <= usual.matches
         assert capacity.load(COSTS, replace(SIZE, database_cores=8), workers).carried >= usual.carried
         assert capacity.load(COSTS, replace(SIZE, connections=4_000), workers).carried >= usual.carried
+        assert capacity.load(COSTS, replace(SIZE, replica=True), workers).carried >= usual.carried
+        assert capacity.load(COSTS, replace(SIZE, parts=2), workers).carried >= usual.carried
+        assert (
+            capacity.load(COSTS, replace(SIZE, batch_ms=500), workers).parts["database"]
+            < usual.parts["database"]
+        )
         assert (
             capacity.load(COSTS, replace(SIZE, match_ms=1_000), workers).parts["database"]
             < usual.parts["database"]
         )
 
 
-def test_what_gives_way_first_is_told_with_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    capacity.show(COSTS, SIZE)
-    capacity.show(COSTS, replace(SIZE, connections=20, database_cores=500))
-    said = capsys.readouterr().out
-    assert "database gives way first: more cores" in said and "connections gives way first: PgBouncer" in said
+@pytest.mark.parametrize("match_ms", [40.0, 1_000.0])
+@pytest.mark.parametrize("workers", capacity.WORKERS)
+def test_with_all_remedies_all_workers_are_carried(match_ms: float, workers: int) -> None:
+    *_, (_, last) = capacity.remedies(COSTS, replace(SIZE, match_ms=match_ms), workers)
+    found = capacity.load(COSTS, last, workers)
+    assert found.carried == pytest.approx(found.matches)
+
+
+def test_what_gives_way_first_is_told_with_what_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    capacity.show(COSTS, replace(SIZE, match_ms=40))
+    few, many = capsys.readouterr().out.split("\n   1,000  ")
+    assert "connections;" not in few
+    rows = [line.strip() for line in many.splitlines()[:6]]
+    assert [row.partition("  ")[0].lstrip("+ 0123456789") for row in rows] == [
+        "one match a lease",
+        "matches a lease",
+        "matches a lease",
+        "PgBouncers",
+        "a replica for reads",
+        "installations",
+    ]
+    found = [next(word for word in ("database;", "connections;", "nothing;") if word in row) for row in rows]
+    assert found == [*["database;"] * 5, "nothing;"]
 
 
 def test_figures_of_another_machine_are_read_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -70,5 +99,5 @@ def test_figures_of_another_machine_are_read_whole_or_not_at_all(tmp_path: Path)
     path.write_text(json.dumps(asdict(COSTS)))
     assert known(path) == COSTS
     path.write_text(json.dumps({"match": 3}))
-    with pytest.raises(SystemExit, match="finish_worker"):
+    with pytest.raises(SystemExit, match="each_worker"):
         known(path)

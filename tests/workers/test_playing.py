@@ -218,6 +218,10 @@ def lines_in_json() -> Iterator[None]:
         structlog.reset_defaults()
 
 
+def lasting(shop: Workshop, **told: int) -> None:
+    shop.arena = replace(shop.arena, settings=replace(shop.arena.settings, **told))
+
+
 def batch_of(shop: Workshop, many: int) -> Batch:
     with shop.arena.read() as db:
         of = db.execute(select(tables.tournament.c.id)).scalar_one()
@@ -228,8 +232,7 @@ def batch_of(shop: Workshop, many: int) -> Batch:
 def test_short_matches_are_claimed_and_given_in_together(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(playing, "BATCH_MS", 60_000.0)
-    shop.arena = replace(shop.arena, settings=replace(shop.arena.settings, chunk_ms=60_000))
+    lasting(shop, batch_ms=60_000, chunk_ms=60_000)
     sizes: list[tuple[int, int]] = []
     give_in = leases.give_in_all
 
@@ -261,7 +264,7 @@ def test_a_match_that_lasts_keeps_nobody_waiting_for_the_rest_of_its_batch(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = batch_of(shop, 2)
-    monkeypatch.setattr(playing, "BATCH_MS", 1.0)
+    lasting(shop, batch_ms=1)
     play, seen = playing.play_match, []
 
     def slow(*given: Any, **told: Any) -> Any:
@@ -281,7 +284,7 @@ def test_results_of_a_batch_wait_for_the_database_together(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = batch_of(shop, 2)
-    monkeypatch.setattr(playing, "BATCH_MS", 60_000.0)
+    lasting(shop, batch_ms=60_000)
     assert playing._play_all(shop, batch, batch.held())  # type: ignore[arg-type]
     monkeypatch.setattr(playing, "TRY_AGAIN_SECONDS", 0.0)
     other = held(shop)
