@@ -6,9 +6,9 @@
 
 Costs are CPU time, so a busy machine matters little. A worker is a core that plays match after match. The
 model: each batch costs its worker and the database something, each match in it something more, and each match
-that anybody holds a little of every claim; each worker costs renewals and signs of life every few seconds,
-each match held a look at every pass of the watch. A part is full at `FULL` of its time, for what is fuller
-answers late. Each line adds a remedy to those before.
+that anybody holds, up to a thousand, a little of every claim; each worker costs renewals and signs of life
+every few seconds, each match held a look at every pass of the watch. A part is full at `FULL` of its time,
+for what is fuller answers late. Each line adds a remedy to those before.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from loadtests.measured import Measured, known, measure
 from service.settings import Settings
-from service.turns import Share
+from service.turns import SAMPLE, Share
 
 FULL = 0.7
 WORKERS = (100, 1_000, 10_000)
@@ -107,10 +107,11 @@ class Load:
 def load(costs: Measured, size: Size, workers: int) -> Load:
     """The model; `parts` is what one installation of several has to do, `matches` is of all."""
     settings, here, batch = Settings.from_environment({}), workers / size.parts, size.batch
-    held = here * batch
-    own = (costs.batch_worker + costs.lease_worker * held) / batch + costs.each_worker
-    asked = (costs.batch_database + costs.lease_database * held) / batch + costs.each_database
+    held, seen = here * batch, min(here * batch, SAMPLE)
+    own = (costs.batch_worker + costs.lease_worker * seen) / batch + costs.each_worker
+    asked = costs.batch_database / batch + costs.each_database
     asked *= costs.pooled if size.poolers else 1.0
+    asked += costs.lease_database * seen / batch
     matches = 1000 * here / (size.match_ms + own)
     idle = 3 / settings.lease_seconds * costs.renew_database * min(1.0, size.match_ms / 5_000)
     idle += costs.present_database / 5

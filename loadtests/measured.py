@@ -30,7 +30,7 @@ from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
 
 SIZES = (1, 4, 16)  # of batches
 WAITING = 8_000  # matches in each tournament
-LEASED = 4_000  # matches held while the growth of a claim is measured
+LEASED = 63 * SIZES[-1]  # matches held while the growth of a claim is measured
 TIMES, WARMING = 30, 8  # prepared after five
 TABLE = ("counter", "cautious", "random", "counter")  # the house bots of the match that is measured
 STORED = "'match', 'seat', 'fault', 'counted'"

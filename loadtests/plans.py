@@ -15,9 +15,9 @@ from service.work import Arena
 
 LARGE = ("match", "seat", "fault", "rating")  # tables with rows for each match, or each tournament's bots
 READS = re.compile(r"\s*(SELECT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
-FEW = "ix_match_leases"  # an index of those that are being played alone
+FEW = "ix_match_(leases|tokens)"  # indexes of those that are being played alone
 WHOLE = {
-    "sqlite": re.compile(rf"\bSCAN ({'|'.join(LARGE)})\b(?! USING INDEX {FEW})"),
+    "sqlite": re.compile(rf"\bSCAN ({'|'.join(LARGE)})\b(?! USING (COVERING )?INDEX {FEW})"),
     "postgresql": re.compile(rf"Seq Scan on ({'|'.join(LARGE)})\b"),
 }
 

@@ -292,6 +292,13 @@ match = Table(
         sqlite_where=text("status = 'leased'"),
         postgresql_where=text("status = 'leased'"),
     ),
+    Index(
+        "ix_match_tokens",
+        "lease_token",
+        "tournament_id",
+        sqlite_where=text("status = 'leased'"),
+        postgresql_where=text("status = 'leased'"),
+    ),
     Index("ix_match_finished", "tournament_id", "finished_at", "number"),
     Index("ix_match_group", "tournament_id", "deal_group"),
 )

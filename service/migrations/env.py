@@ -9,7 +9,7 @@ from service.work import engine
 LOCK = 72_616_764
 
 told = context.config.attributes
-database = engine(told["url"], pooled=told["pooled"])
+database = engine(told["url"], pooled=told.get("pooled", False))
 sqlite = database.dialect.name == "sqlite"
 with database.connect().execution_options(write=True) as connection:  # SQLite: the one writer there can be
     if sqlite:  # a table that is made anew is dropped in between, which must not look at who refers to it
