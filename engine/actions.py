@@ -52,17 +52,9 @@ CHANGES: Final[Mapping[Change, Callable[["Round"], None]]] = {
 }
 
 
-def _change(game: "Round") -> None:
-    game.law.change(game)
-
-
-EFFECTS: Final[Mapping[int, Callable[["Round"], None]]] = {
-    WILD: _wild,
-    BONUS: _bonus,
-    MAD: _mad,
-    CHANGE: _change,
-    OUT: _out,
-}
+def effects(change: Change) -> dict[int, Callable[["Round"], None]]:
+    """What each card does where a Change finds the trump in this way."""
+    return {WILD: _wild, BONUS: _bonus, MAD: _mad, CHANGE: CHANGES[change], OUT: _out}
 
 
 def _searched(game: "Round", colour: int) -> None:

@@ -8,7 +8,6 @@ may read it between two moves, and a course can begin anywhere: in a copy, in th
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Final
 
-from engine.actions import EFFECTS
 from engine.cards import (
     BID,
     CARD,
@@ -42,10 +41,15 @@ _ANSWERS: Final = [NO, YES]
 
 def course(game: "Round") -> Course:
     """From wherever a round stands to its end: yields choices, is sent moves; the last choices are none."""
-    if game.kind == BID:
-        yield from _bids(game)
     hands: list[Hand] = game.hands
     law, tape, watched = game.law, game.tape, not game.law.forced
+    while game.kind == BID:  # each seat once, from the dealer's left on
+        seat = game.seat
+        bid: int = yield game.choices
+        tape.append(law.bid[seat][bid])
+        game.bids[seat] = bid
+        game.kind = BID if seat != game.dealer else PLAY
+        game.seat = law.left[seat]
     while game.kind != OVER:  # trick by trick
         if game.kind != PLAY:
             yield from _asides(game)
@@ -71,7 +75,9 @@ def course(game: "Round") -> Course:
                     yield from _asides(game)
             else:
                 _act(game, hand, move)
-                if watched or game.kind == TRUMP:
+                if game.kind == TRUMP:
+                    _choose(game, (yield game.choices))
+                if watched:
                     yield from _asides(game)
                 lead = game.lead
                 due, power = law.due[lead], POWER[trump][lead]
@@ -81,17 +87,6 @@ def course(game: "Round") -> Course:
         _take(game, winner if judged else _winner(game))
     yield game.choices
     raise IllegalMove("the round is over")
-
-
-def _bids(game: "Round") -> Course:
-    """Each seat bids once, from the dealer's left on."""
-    while game.kind == BID:
-        seat = game.seat
-        bid: int = yield game.choices
-        game.tape.append(game.law.bid[seat][bid])
-        game.bids[seat] = bid
-        game.kind = BID if seat != game.dealer else PLAY
-        game.seat = game.law.left[seat]
 
 
 def _asides(game: "Round") -> Course:
@@ -111,17 +106,17 @@ def _without_wilds(cards: list[int], hand: Hand, law: "Law") -> list[int]:
 
 def _act(game: "Round", hand: Hand, move: int) -> None:
     """An action card goes from the hand to the trick, may lead, and has its effect."""
-    card, colour = CARD[move], COLOUR[move]
+    law, card = game.law, CARD[move]
     actions = hand[ACTIONS][:]
     actions.remove(card)
-    game.tape.append(game.law.play[game.seat][move])
+    game.tape.append(law.play[game.seat][move])
     game.trick.append(move)
     hand[ACTIONS] = actions
-    hand[CALLS] = game.law.actions[tuple(actions)] if actions else actions
+    hand[CALLS] = law.actions[tuple(actions)] if actions else actions
     game.acted = True
-    if game.lead == NO_COLOUR != colour:
-        game.lead = colour
-    EFFECTS[card](game)
+    if game.lead == NO_COLOUR:
+        game.lead = COLOUR[move]
+    law.effects[card](game)
 
 
 def _choose(game: "Round", move: int) -> None:

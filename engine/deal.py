@@ -14,13 +14,13 @@ from functools import lru_cache
 from hashlib import shake_256
 from typing import Final
 
-from engine.cards import NO_COLOUR, RANKS
+from engine.cards import FIRST_WILD
 from engine.rules import RuleSet
 from engine.switches import Deck
 
 SEED_BYTES: Final = 32
 _WHOLE: Final = 1024  # bytes that name most decks; SHAKE's longer outputs begin with its shorter ones
-_DOWNWARDS: Final = [range(RANKS * colour + RANKS - 1, RANKS * colour - 1, -1) for colour in range(NO_COLOUR)]
+_NUMBERS: Final = bytes(range(FIRST_WILD))
 _PEEK: Final = 3  # cards of the pile worth knowing at once: one of them is nearly always a number card
 
 
@@ -68,7 +68,7 @@ class Deal:
     and round (`source`); its first `dealt` cards are in hands of `size`.
     """
 
-    __slots__ = ("_highest", "_source", "dealt", "order", "shuffler", "size")
+    __slots__ = ("_numbers", "_source", "dealt", "order", "shuffler", "size")
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Deal:
         self.size: int = size
         self.dealt: int = size * players
         self._source: tuple[bytes, int] | None = source
-        self._highest: list[int] | None = None
+        self._numbers: bytes | None = None
 
     @property
     def held(self) -> list[int]:
@@ -105,24 +105,16 @@ class Deal:
         return [self.shuffler.cards[place] for place in self.order[self.dealt :]]
 
     @property
-    def highest(self) -> list[int]:
-        """The pile's highest number card of each colour, -1 where there is none. This needs no order."""
-        if self._highest is None:
-            self._highest = highest_but(bytes(self.order[: self.dealt]))
-        return self._highest
+    def numbers(self) -> bytes:
+        """The pile's number cards, sorted. This needs no order."""
+        if self._numbers is None:
+            self._numbers = numbers_but(self.order[: self.dealt])
+        return self._numbers
 
 
-def highest_but(gone: bytes) -> list[int]:
-    """The highest number card of each colour that is not gone, -1 where all are."""
-    highest = []
-    for colour in _DOWNWARDS:
-        for card in colour:
-            if card not in gone:
-                break
-        else:
-            card = -1
-        highest.append(card)
-    return highest
+def numbers_but(gone: list[int]) -> bytes:
+    """The number cards that are not gone, sorted."""
+    return _NUMBERS.translate(None, bytes(gone))
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any, Final
 
-from engine.actions import CHANGES, CHOSEN
+from engine.actions import CHOSEN, effects
 from engine.cards import BID, FIRST_COLOUR, NO_COLOUR, PLAY
 from engine.deal import shuffler
 from engine.hand import Hand
@@ -37,7 +37,7 @@ class Law:
         self.last_wild: Final[bool] = rules.wild_pair is WildPair.LAST
         self.worth: Final = rules.bid_points
         self.nothing: Final[list[Hand]] = [[[]] * 9] * players
-        self.change: Final = CHANGES[rules.change]
+        self.effects: Final = effects(rules.change)
         self.chosen: Final = CHOSEN.get(rules.change, CHOSEN[Change.NAME])
         self.bids: Final = [list(range(size + 1)) for size in range(1 + rules.deck.size // players)]
         self.actions: Final = ActionMoves(wild_calls(rules.wild_rank))

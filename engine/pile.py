@@ -1,9 +1,10 @@
 """The trump pile: which colour is trump, and what lies face up on the undealt cards."""
 
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from engine.cards import COLOUR, FIRST_COLOUR, FIRST_WILD, NO_COLOUR
+from engine.cards import COLOUR, FIRST_COLOUR, FIRST_WILD, NO_COLOUR, RANKS
 from engine.deal import Deal
 from engine.switches import Turned
 
@@ -16,8 +17,8 @@ class Stock(Protocol):
         """The cards, top first."""
 
     @property
-    def highest(self) -> Sequence[int]:
-        """The highest number card of each colour, -1 where there is none. This needs no order."""
+    def numbers(self) -> bytes:
+        """Their number cards, sorted, with those that a round has laid open. This needs no order."""
 
 
 class Pile:
@@ -97,10 +98,8 @@ class Pile:
 
     def choices(self) -> list[int]:
         """What a search may choose, as moves: the colours of the pile's number cards, but never the trump."""
-        highest = self._highest()
-        if -1 not in highest:
-            return COLOURS_BUT[self.colour]
-        return [move for move in COLOURS_BUT[self.colour] if highest[move - FIRST_COLOUR] >= 0]
+        there = self._numbers().translate(_AS_CHOICES)
+        return [move for move in COLOURS_BUT[self.colour] if move in there]
 
     def cancel(self) -> None:
         """No trump; the card that showed it goes to the bottom."""
@@ -109,7 +108,8 @@ class Pile:
 
     def search(self, colour: int) -> None:
         """Lay the highest card of a colour on top; what showed before stays beneath it."""
-        best = self._highest()[colour]
+        numbers = self._numbers()
+        best = numbers[bisect(numbers, RANKS * colour + RANKS - 1) - 1]
         if best in self._top:
             self._top.remove(best)
         elif best in self._bottom:
@@ -139,13 +139,11 @@ class Pile:
             self._bottom.append(self._top.pop(0))
             self.face = -1
 
-    def _highest(self) -> Sequence[int]:
-        """The highest number card of each colour; number cards never leave the pile."""
+    def _numbers(self) -> bytes:
+        """All number cards, sorted; they never leave the pile."""
         if self._stock is not None:
-            return self._stock.highest
-        numbers = sorted(card for card in self.cards if card < FIRST_WILD)
-        last = {card >> 4: card for card in numbers}
-        return [last.get(colour, -1) for colour in range(NO_COLOUR)]
+            return self._stock.numbers
+        return bytes(sorted([card for card in self.cards if card < FIRST_WILD]))
 
     def _join(self) -> None:
         """All three parts in one."""
@@ -161,6 +159,8 @@ COLOURS_BUT: Final = [
     [FIRST_COLOUR + colour for colour in range(NO_COLOUR) if colour != left] for left in range(NO_COLOUR + 1)
 ]
 """All colours but one, as answers to a Change."""
+
+_AS_CHOICES: Final = bytes(FIRST_COLOUR + card // RANKS if card < FIRST_WILD else 0 for card in range(256))
 
 ASIDE: Final[Mapping[Turned, Callable[[list[int]], tuple[list[int], list[int]]]]] = {
     Turned.STAYS: lambda passed: (passed, []),

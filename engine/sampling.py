@@ -31,7 +31,7 @@ from engine.cards import (
     WILD,
     YES,
 )
-from engine.deal import highest_but
+from engine.deal import numbers_but
 from engine.hand import copied, sorted_hand
 from engine.knowledge import Knowledge, View
 from engine.pile import Pile
@@ -65,7 +65,7 @@ class _Rest:
         """`gone` are the number cards that are not in the pile."""
         self._cards, self._gone, self._dice = cards, gone, dice
         self._shuffled: Cards | None = None
-        self._highest: list[int] | None = None
+        self._numbers: bytes | None = None
 
     @property
     def pile(self) -> Sequence[int]:
@@ -75,11 +75,11 @@ class _Rest:
         return self._shuffled
 
     @property
-    def highest(self) -> Sequence[int]:
-        """By colour, cards that lay open counted in."""
-        if self._highest is None:
-            self._highest = highest_but(bytes(self._gone))
-        return self._highest
+    def numbers(self) -> bytes:
+        """Number cards of the pile, sorted, those that lay open counted in."""
+        if self._numbers is None:
+            self._numbers = numbers_but(self._gone)
+        return self._numbers
 
 
 class Sampler:

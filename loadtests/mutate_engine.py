@@ -69,9 +69,7 @@ BREAKS = (
         "moves = hand[due] or hand[NO_COLOUR]",
         "moves = hand[NO_COLOUR]",
     ),
-    Break(
-        "a Wild never obliges, but leads", "course.py", "if game.lead == NO_COLOUR != colour:", "if False:"
-    ),
+    Break("a Wild never obliges, but leads", "course.py", "if game.lead == NO_COLOUR:", "if False:"),
     Break("action cards wait while one can follow", "course.py", "or law.any_time):", "or True):"),
     Break("action_any_time", "law.py", "rules.action_any_time", "False"),
     Break("trump beats the lead colour", "trick.py", "2 + WILD_RANK", "1"),
@@ -151,13 +149,18 @@ BREAKS = (
         "turn: cards on the way go to the bottom", "pile.py", "cards[index:] + cards[:index]", "cards[index:]"
     ),
     Break("search: never the present trump", "pile.py", "if colour != left]", "]"),
-    Break("search: only colours in the pile", "pile.py", "if highest[move - FIRST_COLOUR] >= 0]", "]"),
-    Break("search: the highest of the colour", "pile.py", "numbers = sorted(card", "numbers = sorted(-card"),
+    Break("search: only colours in the pile", "pile.py", "if move in there]", "]"),
+    Break(
+        "search: the highest of the colour",
+        "pile.py",
+        "RANKS * colour + RANKS - 1) - 1]",
+        "RANKS * colour - 1)]",
+    ),
     Break(
         "search: of a dealt pile as well",
         "deal.py",
-        "colour + RANKS - 1, RANKS * colour - 1, -1)",
-        "colour, 96)",
+        "return _NUMBERS.translate(None, bytes(gone))",
+        "return _NUMBERS",
     ),
     Break("search: laid on top", "pile.py", "self._top.insert(0, best)", "self._top.append(best)"),
     Break("a searched card leaves its place", "pile.py", "self._missing.append(best)", "pass"),
