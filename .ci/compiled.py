@@ -12,7 +12,7 @@ from mypyc.build import mypycify
 from setuptools import Distribution
 
 PARTS = ("cards", "trick", "deal", "pile", "hand", "tape", "actions", "law", "reasons", "scoring")
-PLAY = ("course", "round", "events", "sampling")
+PLAY = ("course", "round", "match", "events", "view", "sampling", "packing")
 
 
 def main(folder: str) -> None:

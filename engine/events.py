@@ -39,9 +39,14 @@ def mark(match: Match) -> Mark:
 def events(match: Match, seat: int, since: Mark) -> list[Event]:
     """What `seat` may know now and did not at the mark. Read-only: all who are told share the events."""
     (number, told), played = since, match.round
-    if number != match.number:
-        return [{"round": round_start(match, seat)}, *_known(match, seat, 0)]
-    news = _known(match, seat, told)
+    begins = number != match.number
+    if begins:
+        told = 0
+    news = list(filter(None, map(_TOLD, played.tape[told:])))
+    if match.rules.secret_bids:
+        news = [event for event in news if event.get("bid", [seat])[0] == seat]
+    if begins:
+        return [{"round": round_start(match, seat)}, *news]
     if played.trumps[-1][0] >= told:
         news += _trump_news(played, told)
     if not played.law.forced and any(each.kind == FINED for each in played.tape[told:]):
@@ -49,17 +54,12 @@ def events(match: Match, seat: int, since: Mark) -> list[Event]:
     return news
 
 
-def _known(match: Match, seat: int, told: int) -> list[Event]:
-    """Bids, plays and tricks as far as `seat` may know them."""
-    news = list(filter(None, map(_TOLD, match.round.tape[told:])))
-    if match.rules.secret_bids:
-        return [event for event in news if event.get("bid", [seat])[0] == seat]
-    return news
-
-
 def _trump_news(played: Round, told: int) -> list[Event]:
     """Trump and the card face up, if they are not what they were at this place of the tape."""
-    before = next(trump for place, *trump in reversed(played.trumps) if place < told)
-    if before == [played.pile.colour, played.pile.face]:
+    at = len(played.trumps) - 1
+    while played.trumps[at][0] >= told:
+        at -= 1
+    _, colour, face = played.trumps[at]
+    if (colour, face) == (played.pile.colour, played.pile.face):
         return []
     return [{"trump": [colour_text(played.pile.colour), trump_card(played)]}]

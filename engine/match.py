@@ -15,7 +15,7 @@ from engine.scoring import exact_bids, places
 class Match:
     """A match in play. The last seat deals the first round, so seat 0 leads it; then the deal passes left."""
 
-    def __init__(self, rules: RuleSet, players: int, seed: bytes) -> None:
+    def __init__(self, rules: RuleSet, players: int, seed: bytes, begun: Round | None = None) -> None:
         if not isinstance(seed, bytes) or len(seed) != SEED_BYTES:
             raise RulesError("seed", f"must be {SEED_BYTES} bytes")
         self.law = law(rules, players)
@@ -25,10 +25,10 @@ class Match:
         self.rounds = self.law.rounds
         self.totals: list[int] = [0] * players
         self.finished: list[Round] = []
-        self.number = 1
+        self.number: int = 1
         self.over: bool = False
         """Whether the last round is played."""
-        self.round = self._deal()
+        self.round: Round = begun or self._deal()
 
     def legal(self) -> list[int]:
         """The choices of the seat whose turn it is; empty when the match is over."""
@@ -64,17 +64,18 @@ class Match:
 
     def clone(self) -> "Match":
         """A copy that can be played on."""
-        twin = type(self).__new__(type(self))
-        vars(twin).update(vars(self))
-        twin.totals, twin.finished = self.totals[:], self.finished[:]
-        twin.round = self.round if self.over else self.round.clone()
-        return twin
+        now = self.round if self.over else self.round.clone()
+        return _restored(self.rules, self.players, self.seed, now, self.totals[:], self.finished[:])
 
     def __copy__(self) -> "Match":
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Match":
         return self.clone()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made_of = (self.rules, self.players, self.seed, self.round, self.totals, self.finished)
+        return _restored, made_of
 
     @property
     def exact(self) -> list[int]:
@@ -112,3 +113,14 @@ class Match:
         size = self.rounds[number - 1]
         deal = self.law.shuffler.deal(self.seed, number, size, players)
         return Round.of(self.law, (number - 2) % players, deal)
+
+
+def _restored(
+    rules: RuleSet, players: int, seed: bytes, now: Round, totals: list[int], finished: list[Round]
+) -> Match:
+    """A match with this round in play; a function, as compiled classes take no state from pickle."""
+    match = Match(rules, players, seed, now)
+    match.totals, match.finished = totals, finished
+    match.over = len(finished) == len(match.rounds)
+    match.number = len(finished) + (not match.over)
+    return match

@@ -51,18 +51,18 @@ def sample(view: View, rules: RuleSet, dice: Random) -> Round:
 
 
 def rollout(played: Round, dice: Random) -> list[int]:
-    """Plays a round to its end with random legal moves; returns what it was worth to each seat."""
+    """Plays a round to its end with uniformly random legal moves; returns what it was worth to each seat."""
     draw, moves, send = dice.random, played.legal(), played.turns()
     while moves:
-        moves = send(moves[int(draw() * len(moves))])
+        moves = send(moves[int(draw() * len(moves))] if len(moves) > 1 else moves[0])
     return played.scores()
 
 
 class _Rest:
     """The part of the pile that is not known. Few rounds turn it, so it is shuffled when one does."""
 
-    def __init__(self, cards: Cards, gone: Cards, dice: Random) -> None:
-        """`gone` are the number cards that are not in the pile."""
+    def __init__(self, cards: Cards, gone: Sequence[Cards], dice: Random) -> None:
+        """`gone` are hands and tricks: the cards that are not in the pile."""
         self._cards, self._gone, self._dice = cards, gone, dice
         self._shuffled: Cards | None = None
         self._numbers: bytes | None = None
@@ -78,7 +78,7 @@ class _Rest:
     def numbers(self) -> bytes:
         """Number cards of the pile, sorted, those that lay open counted in."""
         if self._numbers is None:
-            self._numbers = numbers_but(self._gone)
+            self._numbers = numbers_but([card for cards in self._gone for card in cards])
         return self._numbers
 
 
@@ -115,8 +115,8 @@ class Sampler:
     def world(self, hands: Sequence[Cards], rest: Cards, dice: Random) -> Round:
         """The round with these hands and this rest of the pile."""
         known, seat, calls = self.knowledge, self.knowledge.seat, self.knowledge.law.actions
-        held = [sorted_hand(cards, calls) for cards in hands]
-        held[seat] = copied(self._known.hands[seat])
+        own = copied(self._known.hands[seat])
+        held = [own if other == seat else sorted_hand(cards, calls) for other, cards in enumerate(hands)]
         played = self._known.with_cards(held, self._pile(hands, rest, dice))
         if known.rules.secret_bids:
             self._guess_bids(played.bids, dice)
@@ -209,8 +209,7 @@ class Sampler:
             return Pile(shown + [card for card in known.looked if card != face], [], face, trump)
         older = [card for card in known.faces if card != face]
         top, bottom = (shown, older) if known.rules.change is Change.TURN else (shown + older[::-1], [])
-        gone = self._seen + [card for hand in hands for card in hand]
-        return Pile(top, bottom, face, trump, _Rest(rest, gone, dice))
+        return Pile(top, bottom, face, trump, _Rest(rest, [self._seen, *hands], dice))
 
     def _question(self) -> tuple[int, Cards]:
         """What is asked, and the choices of a question that is not about a card."""
@@ -264,7 +263,7 @@ def _drawn(pool: Cards, count: int, may: Sequence[bool], dice: Random) -> Cards:
             hand.append(card)
             size -= 1
             pool[at] = pool[size]
-            pool.pop()
+    del pool[size:]
     return hand
 
 
