@@ -48,9 +48,11 @@ def best_card(cards: Sequence[int], trump: int, lead: int, *, last_wild: bool = 
     Of equal cards the first is higher, and only colourless cards are all equal to each other; with
     `last_wild` the last of equal Wilds is higher.
     """
-    powers = bytes(cards).translate(STRENGTH[trump][lead])
-    best = max(powers)
-    return powers.rindex(best) if last_wild and best else powers.index(best)
+    power, best, turn = POWER[trump][lead], 0, 0
+    for at, card in enumerate(cards):
+        if power[card] > best or (last_wild and power[card] == best > 0):
+            best, turn = power[card], at
+    return turn
 
 
 def wild_calls(rank: WildRank) -> tuple[int, ...]:

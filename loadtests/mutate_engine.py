@@ -84,7 +84,7 @@ BREAKS = (
         "if COLOUR[move] == lead else 0",
         "if COLOUR[move] < 6 else 0",
     ),
-    Break("first of equals is higher", "trick.py", "else powers.index(best)", "else powers.rindex(best)"),
+    Break("first of equals is higher", "trick.py", "if power[card] > best or", "if power[card] >= best or"),
     Break("and card by card as well", "course.py", "if power[move] > best:", "if power[move] >= best:"),
     Break("a trick is judged by the trump of its end", "course.py", "and trump == game.pile.colour", ""),
     Break("a trick half played is judged as a whole", "course.py", "0, not trick", "0, True"),
@@ -92,14 +92,14 @@ BREAKS = (
     Break(
         "korean: the last Wild is higher",
         "trick.py",
-        "powers.rindex(best) if last_wild",
-        "powers.index(best) if last_wild",
+        "or (last_wild and",
+        "or (False and",
     ),
     Break(
         "tricks of actions go to the first card",
         "trick.py",
-        "if last_wild and best",
-        "if last_wild",
+        "== best > 0)",
+        "== best)",
     ),
     Break("a Wild ranks 16", "cards.py", "        return WILD_RANK\n", "        return 14\n"),
     Break(
