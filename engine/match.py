@@ -15,13 +15,14 @@ from engine.scoring import exact_bids, places
 class Match:
     """A match in play. The last seat deals the first round, so seat 0 leads it; then the deal passes left."""
 
-    def __init__(self, rules: RuleSet, players: int, seed: bytes, begun: Round | None = None) -> None:
+    def __init__(self, rules: RuleSet, players: int, seed: object, begun: Round | None = None) -> None:
+        """`seed` is 32 bytes; an `object` here, so that compiled or not the same error says so."""
         if not isinstance(seed, bytes) or len(seed) != SEED_BYTES:
             raise RulesError("seed", f"must be {SEED_BYTES} bytes")
         self.law = law(rules, players)
         self.rules = rules
         self.players = players
-        self.seed = seed
+        self.seed: bytes = seed
         self.rounds = self.law.rounds
         self.totals: list[int] = [0] * players
         self.finished: list[Round] = []
