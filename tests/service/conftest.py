@@ -19,6 +19,7 @@ from service.accounts import Account
 from service.jobs import InlineQueue
 from service.leases import Assignment, Spent
 from service.settings import Settings
+from service.sheet import Sheet
 from service.work import Arena
 
 BOT = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -191,6 +192,20 @@ def finish() -> Callable[..., tuple[bool, Assignment | None]]:
     def do(arena: Arena, held: Assignment, *, more: bool = False) -> tuple[bool, Assignment | None]:
         spent = [Spent(1, 2, 3) for _ in held.versions]
         return leases.finish_and_claim(arena, held, played(held), spent, mode="A", worker="w", more=more)
+
+    return do
+
+
+@pytest.fixture
+def make(monkeypatch: pytest.MonkeyPatch, finish: Any) -> Callable[[Assignment], Sheet]:
+    """A sheet of a match that was played, not given in."""
+
+    def do(held: Assignment) -> Sheet:
+        seen: list[Sheet] = []
+        with monkeypatch.context() as patched:
+            patched.setattr(leases, "give_in", lambda arena, sheet, **_: (seen.append(sheet), None))
+            finish(None, held)
+        return seen[0]
 
     return do
 

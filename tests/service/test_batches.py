@@ -44,20 +44,6 @@ def cup(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]) -
     return tournaments.create(arena, author, spec(ready_bots(4), 2)).id
 
 
-@pytest.fixture
-def make(monkeypatch: pytest.MonkeyPatch, finish: Any) -> Make:
-    """A sheet of a match that was played, not given in."""
-
-    def do(held: Assignment) -> Sheet:
-        seen: list[Sheet] = []
-        with monkeypatch.context() as patched:
-            patched.setattr(leases, "give_in", lambda arena, sheet, **_: (seen.append(sheet), None))
-            finish(None, held)
-        return seen[0]
-
-    return do
-
-
 def some(arena: Arena, cup: str, worker: str, many: int) -> list[Assignment]:
     held = leases.claim_some(arena, worker, Share(many * 10.0, {cup: 10.0}))
     assert len(held) == many

@@ -29,20 +29,6 @@ def cup(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]) -
     return tournaments.create(arena, author, told).id
 
 
-@pytest.fixture
-def make(monkeypatch: pytest.MonkeyPatch, finish: Any) -> Make:
-    """A sheet of a match that was played, not given in."""
-
-    def do(held: Assignment) -> Sheet:
-        seen: list[Sheet] = []
-        with monkeypatch.context() as patched:
-            patched.setattr(leases, "give_in", lambda arena, sheet, **_: (seen.append(sheet), None))
-            finish(None, held)
-        return seen[0]
-
-    return do
-
-
 def claimed(arena: Arena, many: int) -> list[Assignment]:
     return [held for held in (leases.claim(arena, f"host-0-{n}-1") for n in range(many)) if held is not None]
 
