@@ -21,10 +21,10 @@ from api.schemas.bots import (
 )
 from api.schemas.fields import PageQuery, page_of
 from service import bots as verbs
-from service import matches, rankings
+from service import faults, rankings, sources
 from service.accounts import Scope
 from service.bots import Bot, Version
-from service.matches import BotFault
+from service.faults import BotFault
 from service.paging import Page
 
 blp = Blueprint("bots", "Bots and their versions", scope=Scope.AUTHOR)
@@ -90,7 +90,7 @@ def download_code(bot_id: str, number: int) -> Response:
 
     For its owner, or for everybody if the source is public.
     """
-    code = verbs.code(arena(), caller(), bot_id, number)
+    code = sources.code(arena(), caller(), bot_id, number)
     answer = Response(code.content, content_type="application/octet-stream")
     answer.headers["Content-Disposition"] = dump_options_header("attachment", {"filename": code.filename})
     return answer
@@ -102,7 +102,7 @@ def list_faults(query: dict[str, Any], bot_id: str, number: int) -> Page[BotFaul
 
     For the bot's owner only.
     """
-    return matches.faults(arena(), account(), bot_id, number, **query)
+    return faults.of_version(arena(), account(), bot_id, number, **query)
 
 
 @blp.get("/bots/<id:bot_id>/rating", page_of(RatingPointAnswer), query=HistoryQuery, cached=True)

@@ -29,7 +29,7 @@ from engine.record import Record
 from engine.rules import PRESETS
 from engine.scoring import counted
 from loadtests.seed import submit
-from service import accounts, bots, counts, names, progress, refit, schema, tables, tally
+from service import accounts, counts, house, names, progress, refit, schema, tables, tally
 from service.counts import Line
 from service.jobs import InlineQueue
 from service.limits import Limits
@@ -148,7 +148,7 @@ def fill(
 ) -> None:
     """So many bots and at least so many matches that are done; `tell` is told how many are."""
     thrown, throw = dice(seed), np.random.default_rng(seed)
-    bots.ensure_house(arena)
+    house.ensure(arena)
     versions = [f"{bot_id}:1" for bot_id in submit(arena, many)]
     owner, _ = accounts.register(arena, name=f"organiser {seed}")
     games, done = [play(thrown) for _ in range(GAMES)], 0

@@ -22,7 +22,7 @@ from engine.record import Record
 from engine.rules import RuleSet
 from engine.scoring import counted
 from engine.table import Outcome
-from service import accounts, bots, leases, refit, schema, tournaments, trials
+from service import accounts, bots, house, leases, refit, schema, tournaments, trials
 from service.accounts import Account
 from service.jobs import InlineQueue
 from service.leases import Assignment, Spent
@@ -61,7 +61,7 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
 
 def fill(arena: Arena, many: int, matches: int, dice: random.Random) -> None:
     """So many bots and at least so many matches, in tournaments of neighbours; ratings after each."""
-    bots.ensure_house(arena)
+    house.ensure(arena)
     skill = {bot_id: dice.random() for bot_id in submit(arena, many)}
     everyone, done, began = list(skill), 0, time.monotonic()
     owner, _ = accounts.register(arena, name=f"organiser {dice.randrange(10**6)}")

@@ -37,6 +37,7 @@ from service import (
     refit,
     results,
     schema,
+    sources,
     tables,
     tournaments,
 )
@@ -102,7 +103,7 @@ def play_all(arena: Arena, total: int, title: str) -> float:
 def _bot(arena: Arena, version: str, modules: dict[str, ModuleType]) -> ModuleType:
     if version not in modules:
         modules[version] = ModuleType("bot")
-        exec(bots.stored(arena, version).content, modules[version].__dict__)  # noqa: S102 - our own house bots
+        exec(sources.stored(arena, version).content, modules[version].__dict__)  # noqa: S102 - our own house bots
     return modules[version]
 
 

@@ -12,7 +12,6 @@ from sqlalchemy.engine import make_url
 from service import (
     accounts,
     archive,
-    bots,
     checks,
     doctor,
     health,
@@ -23,6 +22,7 @@ from service import (
     schema,
     trials,
 )
+from service import house as house_bots
 from service import rerate as rerating
 from service.accounts import Role
 from service.admin_opening import bar, environment, open_arena, read_settings, refusals
@@ -95,7 +95,7 @@ def run_program(program: str) -> None:
 def house() -> None:
     """Install the house bots in their present form, ready to play."""
     with open_arena(new=True) as arena:
-        bots.ensure_house(arena)
+        house_bots.ensure(arena)
     click.echo("The house bots are ready.")
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from sqlalchemy import Row, Select, and_, func, insert, or_, select, true, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
-from engine import bots as house_bots
 from service import accounts, alike, counts, names, paging, quotas, upload
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
@@ -58,23 +57,6 @@ class Bot:
     versions: list[Version] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
-    """An upload as it was sent."""
-
-    filename: str
-    content: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """Code as a worker needs it."""
-
-    filename: str
-    kind: str
-    content: bytes
-
-
 def submit(
     arena: Arena,
     caller: Account,
@@ -101,8 +83,8 @@ def submit(
         accounts.lock(work, caller)
         quotas.another_bot(arena, work, caller)
         quotas.another_upload(arena, work, caller)
-        _insert_bot(work, row)
-        made = _add(work, bot_id, 1, kind, filename, content)
+        insert_bot(work, row)
+        made = insert_version(work, bot_id, 1, kind, filename, content)
         work.send(Job(CHECK, (made,)))
     return bot(arena, caller, bot_id)
 
@@ -118,7 +100,7 @@ def add_version(arena: Arena, caller: Account, bot_id: str, *, filename: str, co
         quotas.another_upload(arena, work, caller)
         newest = select(func.max(version_rows.c.number)).where(version_rows.c.bot_id == bot_id)
         number = int(work.db.scalar(newest) or 0) + 1
-        made = _add(work, bot_id, number, kind, filename, content)
+        made = insert_version(work, bot_id, number, kind, filename, content)
         work.send(Job(CHECK, (made,)))
     return version(arena, caller, bot_id, number)
 
@@ -199,36 +181,6 @@ def version(arena: Arena, caller: Account | None, bot_id: str, number: int) -> V
     return _version(row, caller)
 
 
-def code(arena: Arena, caller: Account | None, bot_id: str, number: int) -> Code:
-    """The upload as sent, for its owner, or for everybody if the source is public."""
-    query = (
-        select(
-            version_rows.c.filename,
-            version_rows.c.code,
-            bot_rows.c.owner_id,
-            bot_rows.c.public_source,
-            bot_rows.c.house,
-        )
-        .join(bot_rows, bot_rows.c.id == version_rows.c.bot_id)
-        .where(version_rows.c.bot_id == bot_id, version_rows.c.number == number)
-    )
-    with arena.read() as db:
-        row = db.execute(query).first()
-    if row is None or not _may_look(row, caller):
-        raise NotFound(f"no version {number} of bot {bot_id}")
-    return Code(row.filename, row.code)
-
-
-def stored(arena: Arena, version_id: str) -> Stored:
-    """A version's code for a worker; raises `NotFound`."""
-    query = select(version_rows.c.filename, version_rows.c.kind, version_rows.c.code)
-    with arena.read() as db:
-        row = db.execute(query.where(version_rows.c.id == version_id)).first()
-    if row is None:
-        raise NotFound(f"no version {version_id}")
-    return Stored(row.filename, row.kind, row.code)
-
-
 def change(
     arena: Arena,
     caller: Account,
@@ -258,34 +210,6 @@ def retire(arena: Arena, caller: Account, bot_id: str) -> None:
             counts.ask_for_bot(work, bot_id)
 
 
-def ensure_house(arena: Arena) -> None:
-    """The house bots in their present form, ready to play; nothing happens when they are there."""
-    with arena.work() as work:
-        keeper = accounts.by_name(work, accounts.HOUSE)
-        if keeper is None:
-            keeper, _ = accounts.create(work, name=accounts.HOUSE, role=accounts.Role.AUTHOR)
-        for name in house_bots.NAMES:
-            _ensure_house_bot(work, keeper.id, name, house_bots.source(name).encode())
-
-
-def _ensure_house_bot(work: Work, keeper: str, name: str, content: bytes) -> None:
-    filename, ours = f"{name}.py", [name, f"house {name}"]
-    query = select(bot_rows.c.id).where(bot_rows.c.name_key.in_(ours), bot_rows.c.house)
-    bot_id = work.db.scalar(query)
-    if bot_id is None:
-        bot_id = names.new_id("bot")
-        if work.db.scalar(select(bot_rows.c.id).where(bot_rows.c.name_key == name)) is not None:
-            name = ours[1]  # an author was first
-        row = {"id": bot_id, "owner_id": keeper, "name": name, "name_key": names.key(name), "house": True}
-        _insert_bot(work, {**row, "description": "a house bot", "public_source": True})
-    known = select(version_rows.c.number, version_rows.c.sha256).where(version_rows.c.bot_id == bot_id)
-    newest = max(work.db.execute(known).all(), default=None)
-    if newest is None or newest.sha256 != hashlib.sha256(content).hexdigest():
-        made = _add(work, bot_id, newest.number + 1 if newest else 1, "py", filename, content)
-        ready = {"status": "ready", "checked_at": work.now}
-        work.db.execute(update(version_rows).where(version_rows.c.id == made).values(ready))
-
-
 def _inspect(arena: Arena, filename: str, content: bytes) -> str:
     if len(content) > arena.settings.upload_bytes:
         most = f"{arena.settings.upload_bytes / upload.MIB:.3g} MiB"
@@ -295,7 +219,8 @@ def _inspect(arena: Arena, filename: str, content: bytes) -> str:
     return upload.inspect(filename, content, arena.settings.interpreters)
 
 
-def _insert_bot(work: Work, row: dict[str, Any]) -> None:
+def insert_bot(work: Work, row: dict[str, Any]) -> None:
+    """A new bot's row; raises `Conflict` if its name is taken, or looks like one that is."""
     taken = f"{names.taken(row['name'])}, or add a version to your bot of that name"
     if alike.taken(work.db, bot_rows, row["name"]):
         raise Conflict(taken)
@@ -305,7 +230,8 @@ def _insert_bot(work: Work, row: dict[str, Any]) -> None:
         raise Conflict(taken) from None
 
 
-def _add(work: Work, bot_id: str, number: int, kind: str, filename: str, content: bytes) -> str:
+def insert_version(work: Work, bot_id: str, number: int, kind: str, filename: str, content: bytes) -> str:
+    """A version that waits for its check; its id."""
     file = PurePosixPath(filename.replace("\\", "/")).name  # whatever folder it came from
     row = {"id": f"{bot_id}:{number}", "bot_id": bot_id, "number": number, "kind": kind, "filename": file}
     digest = hashlib.sha256(content).hexdigest()
@@ -344,7 +270,8 @@ def _select_versions() -> "Select[Any]":
     )
 
 
-def _may_look(row: Any, caller: Account | None) -> bool:
+def may_look(row: Any, caller: Account | None) -> bool:
+    """Whether somebody may see what is its author's, such as the code."""
     return row.public_source or row.house or (caller is not None and caller.may_change(row.owner_id))
 
 
@@ -366,4 +293,4 @@ def _bot(row: "Row[Any]", versions: Sequence[Version] = ()) -> Bot:
 
 def _version(row: "Row[Any]", caller: Account | None) -> Version:
     shown = {name: getattr(row, name) for name in Version.__slots__ if name != "report"}
-    return Version(**shown, report=row.report if _may_look(row, caller) else None)
+    return Version(**shown, report=row.report if may_look(row, caller) else None)

@@ -2,7 +2,8 @@
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import accounts, bots, schema
+from service import accounts, schema
+from service import house as house_bots
 from service.checks import Unfit
 from service.errors import ServiceError
 from service.jobs import InlineQueue
@@ -19,7 +20,7 @@ def prepare(settings: Settings, *, house: bool) -> str | None:
     try:
         schema.migrate(settings)
         if house:
-            bots.ensure_house(arena)
+            house_bots.ensure(arena)
         return accounts.ensure_admin(arena)  # last: its token must not get lost over another's failure
     except (SQLAlchemyError, ServiceError) as error:
         reason = str(error.__cause__ or error).splitlines()[0]

@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 
-from service import bots, desk, leases, lost, presence, traces, trials
+from service import desk, leases, lost, presence, sources, traces, trials
 from service.errors import ServiceError
 from service.settings import Settings
 from service.work import Arena
@@ -148,7 +148,7 @@ class Workshop:
 
 def fetch(arena: Arena, version_id: str) -> BotCode:
     """A version's code out of the database."""
-    stored = bots.stored(arena, version_id)
+    stored = sources.stored(arena, version_id)
     return BotCode(name=stored.filename, kind=stored.kind, content=stored.content)
 
 

@@ -8,9 +8,10 @@ from api.context import arena, caller
 from api.kept import Kept
 from api.pages import plots
 from api.pages.site import blp
-from service import bots, matches, opponents, rankings
+from service import bots, faults, opponents, rankings
 from service import report as reports
 from service.bots import Bot
+from service.faults import BotFault
 from service.rankings import RatingPoint
 
 LISTED = 50
@@ -89,12 +90,12 @@ def _line(name: str, points: list[RatingPoint]) -> plots.Line:
     )
 
 
-def _faults(shown: Bot) -> list[tuple[int, list[matches.BotFault]]]:
+def _faults(shown: Bot) -> list[tuple[int, list[BotFault]]]:
     """Its newest versions with what went wrong lately."""
     who = caller()
     assert who is not None
     found = [
-        (each.number, matches.faults(arena(), who, shown.id, each.number, limit=FAULTS).items)
+        (each.number, faults.of_version(arena(), who, shown.id, each.number, limit=FAULTS).items)
         for each in shown.versions[:3]
     ]
     return [(number, faults) for number, faults in found if faults]

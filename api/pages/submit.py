@@ -8,7 +8,7 @@ from api.pages import forms
 from api.pages.forms import Form
 from api.pages.site import blp
 from api.schemas.bots import ChangedBot, NewBot, NewVersion
-from service import bots
+from service import bots, sources
 
 BOT = "/bots/<id:bot_id>"
 
@@ -57,7 +57,7 @@ def retire_bot(bot_id: str) -> Response:
 @blp.get(f"{BOT}/versions/<int(min=1, max=1000000000):number>/code")
 def bot_code(bot_id: str, number: int) -> Response:
     """The upload as it was sent."""
-    code = bots.code(arena(), caller(), bot_id, number)
+    code = sources.code(arena(), caller(), bot_id, number)
     answer = Response(code.content, content_type="application/octet-stream")
     answer.headers["Content-Disposition"] = dump_options_header("attachment", {"filename": code.filename})
     return answer

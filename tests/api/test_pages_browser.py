@@ -17,7 +17,7 @@ import engine.bots.random
 from api.app import create_app
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
-from service import accounts, bots, comparisons, leases, matches, refit, schema, tournaments, trials
+from service import accounts, bots, comparisons, house, leases, matches, refit, schema, tournaments, trials
 from service.jobs import CHECK, SETTLE, InlineQueue, Job
 from service.leases import Spent
 from service.settings import Settings
@@ -83,7 +83,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         CHECK: lambda version: passes(arena, version),
         SETTLE: lambda one: refit.settle(arena, one),
     }
-    bots.ensure_house(arena)
+    house.ensure(arena)
     ada, token = accounts.register(arena, name="ada")
     own = bots.submit(arena, ada, name=LONG, filename="bot.py", content=CODE, description=HOSTILE)
     bad = bots.submit(arena, ada, name="bad", filename="bot.py", content=b"raise ValueError\n")

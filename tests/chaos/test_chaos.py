@@ -21,7 +21,19 @@ from sqlalchemy import func, select, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, play
-from service import accounts, archive, bots, folds, leases, refit, schema, stages, tables, tournaments
+from service import (
+    accounts,
+    archive,
+    bots,
+    folds,
+    leases,
+    refit,
+    schema,
+    sources,
+    stages,
+    tables,
+    tournaments,
+)
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.sheet import Spent
@@ -113,7 +125,7 @@ def undisturbed(settings: Settings, backup: Path, tournament_id: str) -> dict[st
 def author(arena: Arena, version_id: str) -> Any:
     """A bot's functions, made anew for every match."""
     module = type(sys)("bot")
-    exec(bots.stored(arena, version_id).content, module.__dict__)  # one of the four above
+    exec(sources.stored(arena, version_id).content, module.__dict__)  # one of the four above
     return module
 
 

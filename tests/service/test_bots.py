@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.bots import NAMES
-from service import accounts, bots, trials
+from service import accounts, bots, house, sources, trials
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
 from service.jobs import CHECK, InlineQueue, Job
@@ -77,7 +77,7 @@ def test_one_check_of_an_owner_is_under_way_at_a_time_and_sends_the_next(
 
 def test_an_upload_keeps_its_name_without_its_folder(arena: Arena, author: Account) -> None:
     made = bots.submit(arena, author, name="x", filename="../../etc/bot.py", content=BOT)
-    assert bots.code(arena, author, made.id, 1).filename == "bot.py"
+    assert sources.code(arena, author, made.id, 1).filename == "bot.py"
 
 
 def test_the_report_and_the_code_are_its_owners(arena: Arena, author: Account) -> None:
@@ -87,16 +87,16 @@ def test_the_report_and_the_code_are_its_owners(arena: Arena, author: Account) -
     trials.record_check(arena, trial, ready=False, report={"stage": "start"})
     stranger, _ = accounts.register(arena, name="Mallory")
     assert bots.version(arena, author, made.id, 1).report == {"stage": "start"}
-    assert bots.code(arena, author, made.id, 1).content == BOT
+    assert sources.code(arena, author, made.id, 1).content == BOT
     for other in (stranger, None):
         assert bots.version(arena, other, made.id, 1).report is None
         with pytest.raises(NotFound):
-            bots.code(arena, other, made.id, 1)
+            sources.code(arena, other, made.id, 1)
 
 
 def test_public_source_is_everybodys(arena: Arena, author: Account) -> None:
     made = submit(arena, author, public_source=True)
-    assert bots.code(arena, None, made.id, 1).content == BOT
+    assert sources.code(arena, None, made.id, 1).content == BOT
 
 
 def test_versions_count_up_and_only_the_owner_adds_them(arena: Arena, author: Account) -> None:
@@ -173,16 +173,16 @@ def test_a_cursor_we_never_gave_is_refused(arena: Arena, cursor: str) -> None:
 
 def test_a_house_bot_whose_name_is_taken_gets_another(arena: Arena, author: Account) -> None:
     submit(arena, author, "random")
-    bots.ensure_house(arena)
-    bots.ensure_house(arena)
+    house.ensure(arena)
+    house.ensure(arena)
     assert {each.name for each in bots.bots(arena, owner="house").items} == {
         "house random" if name == "random" else name for name in NAMES
     }
 
 
 def test_the_house_bots_are_installed_once_and_ready(arena: Arena) -> None:
-    bots.ensure_house(arena)
-    bots.ensure_house(arena)
+    house.ensure(arena)
+    house.ensure(arena)
     found = bots.bots(arena, status="ready").items
     assert sorted(each.name for each in found) == sorted(NAMES)
     assert {(each.version, each.house, each.owner) for each in found} == {(1, True, "house")}

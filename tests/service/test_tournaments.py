@@ -17,6 +17,7 @@ from engine.table import Fault, FaultKind, LocalPlayer, play
 from service import (
     accounts,
     bots,
+    faults,
     folds,
     inquiry,
     leases,
@@ -364,7 +365,7 @@ def test_a_fault_whose_text_holds_a_nul_is_kept_by_every_database(
     broken = replace(outcome, faults=(fault,))
     assert leases.finish_and_claim(arena, held, broken, spent, mode="A", worker="w", more=False)[0]
     whose = ids[held.entrants[0]]
-    (kept,) = matches.faults(arena, author, whose, 1).items
+    (kept,) = faults.of_version(arena, author, whose, 1).items
     assert (kept.text, kept.evidence["log_tail"]) == ("a\ufffdb", "c\0d")
 
 

@@ -20,7 +20,19 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from service import accounts, bots, counts, incidents, presence, progress, rerate, schema, tournaments, valkey
+from service import (
+    accounts,
+    bots,
+    counts,
+    house,
+    incidents,
+    presence,
+    progress,
+    rerate,
+    schema,
+    tournaments,
+    valkey,
+)
 from service.jobs import CeleryQueue
 from service.progress import LEASED
 from service.settings import Settings
@@ -195,7 +207,7 @@ def world(tmp_path: Path, open_postgres: Callable[[], AbstractContextManager[Any
         stack.callback(arena.close)
         facts = server.get_postmaster_info()
         place = str(facts.socket_dir / f".s.PGSQL.{facts.port or 5432}")
-        bots.ensure_house(arena)
+        house.ensure(arena)
         yield World(tmp_path, arena, (place, str(near.socket)), stack)
 
 
