@@ -13,7 +13,6 @@ Events tell exactly what the views of the same questions would: of several chang
 questions only the last, and of a round only what came before the seat's last question in it.
 """
 
-from operator import itemgetter
 from typing import Final
 
 from engine.cards import colour_text
@@ -24,8 +23,6 @@ from engine.view import round_start, trump_card
 
 Mark = tuple[int, int]
 """How far a seat has been told: the round's number, and how much of its tape."""
-
-_TOLD: Final = itemgetter(3)
 
 NEVER: Final[Mark] = (0, 0)
 """Before the first round."""
@@ -42,7 +39,7 @@ def events(match: Match, seat: int, since: Mark) -> list[Event]:
     begins = number != match.number
     if begins:
         told = 0
-    news = list(filter(None, map(_TOLD, played.tape[told:])))
+    news = [each[3] for each in played.tape[told:] if each[3] is not None]
     if match.rules.secret_bids:
         news = [event for event in news if event.get("bid", [seat])[0] == seat]
     if begins:
