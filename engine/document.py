@@ -37,7 +37,7 @@ def result_as_dict(match: Match, out: tuple[int, ...]) -> dict[str, Any]:
 
 def moves_as_json(played: Round) -> list[int | str | bool]:
     """Every decision of a round, as a script has them."""
-    return [written(kind, move) for kind, _, move, _ in played.tape if kind < OVER]
+    return [written(each.kind, each.what) for each in played.tape if each.kind < OVER]
 
 
 def _deal_part(match: Match, number: int) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def events(match: Match, seat: int, since: Mark) -> list[Event]:
     begins = number != match.number
     if begins:
         told = 0
-    news = [each[3] for each in played.tape[told:] if each[3] is not None]
+    news = [each.told for each in played.tape[told:] if each.told is not None]
     if match.rules.secret_bids:
         news = [event for event in news if event.get("bid", [seat])[0] == seat]
     if begins:

@@ -5,7 +5,7 @@ shared by all rounds, so that to write one is to append an object that is there 
 """
 
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from engine.cards import BID, NOTATION, PLAY, colour_text
 
@@ -16,14 +16,23 @@ TURNED: Final = 11
 FINED: Final = 12
 
 
-class Entry(NamedTuple):
+class Entry:
     """What happened: a decision (its kind, the seat, the move), or beside them (TOOK, winner, trump),
-    (TURNED, trump, face or -1) and (FINED, seat, 0). `told` is None where it depends on what is known."""
+    (TURNED, trump, face or -1) and (FINED, seat, 0). `told` is None where it depends on what is known.
 
-    kind: int
-    who: int
-    what: int
-    told: Event | None
+    Made by `entry` alone, so that the same is one object; a class for the quickest of reads.
+    """
+
+    __slots__ = ("kind", "told", "what", "who")
+
+    def __init__(self, kind: int, who: int, what: int, told: Event | None) -> None:
+        self.kind: Final[int] = kind
+        self.who: Final[int] = who
+        self.what: Final[int] = what
+        self.told: Final[Event | None] = told
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return entry, (self.kind, self.who, self.what)
 
 
 @cache

@@ -119,7 +119,7 @@ def test_who_can_follow_follows_unless_the_rules_let_him_off(data, games, random
 def test_bids_come_first_and_in_turn_from_the_dealers_left(data, games, play_out):
     match, dice = data.draw(games)
     for number, played in enumerate(play_out(match, dice).finished):
-        decisions = [(kind, seat) for kind, seat, _, _ in played.tape if kind < OVER]
+        decisions = [(each.kind, each.who) for each in played.tape if each.kind < OVER]
         bidders = [seat for _, seat in decisions[: match.players]]
         first = number % match.players
         assert bidders == [(first + turn) % match.players for turn in range(match.players)]

@@ -210,6 +210,6 @@ def test_no_seat_is_asked_more_often_than_foretold(data, games, play_out):
     match, dice = data.draw(games)
     asked = [0] * match.players
     for played in play_out(match, dice).finished:
-        for seat in (seat for kind, seat, _, _ in played.tape if kind < OVER):
+        for seat in (each.who for each in played.tape if each.kind < OVER):
             asked[seat] += 1
     assert max(asked) <= match.rules.decisions(match.players)

@@ -41,10 +41,10 @@ def another_world(match: Match, seat: int, dice: Random) -> Match:
         played.hands[other], hidden = sorted_hand(hidden[:size], played.law.actions), hidden[size:]
     played.pile.cards = played.pile.cards[:kept] + hidden
     if match.rules.secret_bids:
-        for at, (kind, who, what, _) in enumerate(played.tape):
-            if kind == BID and who != seat:
-                played.bids[who] = (what + 1) % (played.hand_size + 1)
-                played.tape[at] = entry(kind, who, played.bids[who])
+        for at, each in enumerate(played.tape):
+            if each.kind == BID and each.who != seat:
+                played.bids[each.who] = (each.what + 1) % (played.hand_size + 1)
+                played.tape[at] = entry(BID, each.who, played.bids[each.who])
     return twin
 
 
