@@ -208,8 +208,12 @@ CONTESTANTS: Mapping[str, Callable[[], Play]] = {
     "clone of a round": cloned,
 }
 
+AS_GOOD = 1.3 if engine.COMPILED else 0.8
+"""How much of the best loop's speed is wanted."""
+
 BARS: tuple[tuple[str, str, float], ...] = (
-    (MINE, BEST, 0.8),
+    (MINE, BEST, AS_GOOD),  # ours shuffles and adds up matches, the best loop has its deals drawn beforehand:
+    (READY, BEST, AS_GOOD),  # like beside like
     (MINE, "OpenSpiel oh_hell, generic loop", 1.3),
     (MINE, "OpenSpiel oh_hell, documented loop", 4),
     (MINE, "pyohhell", 10),
