@@ -31,13 +31,17 @@ class Mirror:
 
     def view(self) -> dict[str, Any]:
         """The view as `engine.view` gives it; fresh lists, the caller's to keep or change."""
-        state = self._state
-        tricks = [{**trick, "cards": trick["cards"][:]} for trick in state["tricks"]]
-        return {key: value[:] if isinstance(value, list) else value for key, value in state.items()} | {
-            "lead": _lead(state["trick"]),
-            "tricks": tricks,
-            "teams": [team[:] for team in self._teams] if self._teams else None,
-        }
+        view = self._state.copy()
+        for name in _LISTS:
+            view[name] = view[name][:]
+        view["lead"] = _lead(view["trick"])
+        view["tricks"] = tricks = []
+        for trick in self._state["tricks"]:
+            twin = trick.copy()
+            twin["cards"] = trick["cards"][:]
+            tricks.append(twin)
+        view["teams"] = [team[:] for team in self._teams] if self._teams else None
+        return view
 
     def _round(self, value: Mapping[str, Any]) -> None:
         nought = [0] * self.players
@@ -79,6 +83,7 @@ class Mirror:
         self._state["penalties"] = list(value)
 
 
+_LISTS = ("hand", "scores", "bids", "taken", "penalties", "trick")
 _FOLDS: Mapping[str, Callable[[Mirror, Any], None]] = {
     "round": Mirror._round,
     "bid": Mirror._bid,
