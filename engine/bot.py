@@ -31,7 +31,7 @@ def main() -> None:
     prepare()
     questions, answers = _private_streams()
     name = sys.argv[1] if len(sys.argv) > 1 else SOURCE
-    place = os.path.abspath(SOURCE)  # wherever the author's code goes
+    place = f"{os.getcwd()}/{SOURCE}"  # wherever the author's code goes
     sys.argv[:] = [name]
     try:
         serve(questions, answers, name, place)

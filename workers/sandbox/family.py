@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from workers.sandbox import filters, parent
 from workers.sandbox.claims import Claim
 from workers.sandbox.errors import MatchVoid, SandboxError
@@ -88,7 +90,7 @@ class Parent:
         except MatchVoid:
             self.close()
             raise
-        if not passed or json.loads(data).get("number") != order["number"]:
+        if not passed or orjson.loads(data).get("number") != order["number"]:
             self.close()
             raise MatchVoid("a seat's parent process is gone")
         self.busy = True
@@ -106,7 +108,7 @@ class Parent:
                 data = b""
             if not data:
                 self.close()
-            elif (told := json.loads(data))["number"] == number:
+            elif (told := orjson.loads(data))["number"] == number:
                 self.busy = False
                 if "failed" in told:
                     self.close()

@@ -55,6 +55,7 @@ class Group:
     memory: Path
     pids: Path
     cpu: Path | None
+    limited: int = 0
     removed: bool = field(default=False)
 
     def joins(self) -> list[str]:
@@ -67,20 +68,20 @@ class Group:
         if self.cpu is None:
             return None
         if self.version == 1:
-            return int(kernel.told(self.cpu / "cpuacct.usage") or 0)
-        return 1000 * _field(kernel.told(self.cpu / "cpu.stat"), "usage_usec")
+            return int(kernel.told(f"{self.cpu}/cpuacct.usage") or 0)
+        return 1000 * _field(kernel.told(f"{self.cpu}/cpu.stat"), "usage_usec")
 
     def seen(self) -> Seen:
         """Counters at this moment."""
-        refused = _field(kernel.told(self.pids / "pids.events"), "max")
+        refused = _field(kernel.told(f"{self.pids}/pids.events"), "max")
         if self.version == 2:
-            events = kernel.told(self.memory / "memory.events")
-            peak = int(kernel.told(self.memory / "memory.peak") or 0)  # before Linux 5.19 nobody says
+            events = kernel.told(f"{self.memory}/memory.events")
+            peak = int(kernel.told(f"{self.memory}/memory.peak") or 0)  # before Linux 5.19 nobody says
             return Seen(peak, _field(events, "oom_kill"), refused, _field(events, "oom"))
-        killed = _field(kernel.told(self.memory / "memory.oom_control"), "oom_kill")
-        peak = int(kernel.told(self.memory / "memory.max_usage_in_bytes") or 0)
-        limit = int(kernel.told(self.memory / "memory.limit_in_bytes") or 0)
-        return Seen(peak, killed, refused, int(peak >= limit * SPENT_WITH))  # version 1 keeps no sure count
+        killed = _field(kernel.told(f"{self.memory}/memory.oom_control"), "oom_kill")
+        peak = int(kernel.told(f"{self.memory}/memory.max_usage_in_bytes") or 0)
+        reached = int(peak >= self.limited * SPENT_WITH)  # version 1 keeps no sure count
+        return Seen(peak, killed, refused, reached)
 
     def begin_anew(self, seen: Seen) -> Seen:
         """Measure the peak from now on; gives what to count `since`, of what was seen.
@@ -89,11 +90,12 @@ class Group:
         """
         if self.version == 2:
             return seen
-        _write(self.memory / "memory.max_usage_in_bytes", 0)
+        _write(f"{self.memory}/memory.max_usage_in_bytes", 0)
         return replace(seen, at_limit=0)
 
     def limit(self, memory: int) -> None:
         """Set the memory limit, bytes; raises `OSError`."""
+        self.limited = memory
         if self.version == 2:
             _write(self.memory / "memory.max", memory)
             with contextlib.suppress(OSError):
@@ -279,7 +281,7 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _write(path: Path, value: int | str) -> None:
+def _write(path: Path | str, value: int | str) -> None:
     descriptor = os.open(path, os.O_WRONLY)
     try:
         os.write(descriptor, str(value).encode())

@@ -39,7 +39,7 @@ class Pipes:
         """A descriptor that holds `content`."""
         descriptor = os.memfd_create("bot")
         self._theirs.append(descriptor)
-        with open(descriptor, "wb", closefd=False) as file:
-            file.write(content)
+        while content:
+            content = content[os.write(descriptor, content) :]
         os.lseek(descriptor, 0, os.SEEK_SET)
         return descriptor
