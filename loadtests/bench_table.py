@@ -92,6 +92,7 @@ def _table(rounds: int, cpu: Callable[[], float] | None) -> list[tuple[str, str,
         return [
             *_round_trips(rounds, fast),
             *_matches(rounds, sandboxes, cpu),
+            *_seats(rounds, sandboxes, cpu),
             *_starts(rounds, sandboxes),
             *_memory(sandboxes),
         ]
@@ -198,6 +199,30 @@ def _match(sandbox: Sandbox) -> None:
 
 
 # starts
+
+
+def _seats(
+    rounds: int, sandboxes: dict[str, Sandbox], cpu: Callable[[], float] | None
+) -> list[tuple[str, str, str]]:
+    """All that a seat costs beside its decisions: from launch to ready, from farewell to nothing left."""
+    if cpu is None:
+        return []
+    spent: dict[str, list[tuple[float, float]]] = {name: [] for name in sandboxes}
+    for _ in range(4 * rounds):
+        for name, sandbox in sandboxes.items():
+            marks = [cpu()]
+            player = SandboxPlayer(sandbox.launch(TRIVIAL, Limits(), slot=0), Limits())
+            player.start(START)
+            marks.append(cpu())
+            player.end({"scores": [0] * 4, "places": [1] * 4})
+            player.stop()
+            marks.append(cpu())
+            spent[name].append((marks[1] - marks[0], marks[2] - marks[1]))
+    medians = {name: map(statistics.median, zip(*each, strict=True)) for name, each in spent.items()}
+    shown = (
+        f"{name} {' + '.join(f'{part * 1e3:.1f}' for part in parts)} ms" for name, parts in medians.items()
+    )
+    return [("CPU of a seat: start + end", ", ".join(shown), "")]
 
 
 def _starts(rounds: int, sandboxes: dict[str, Sandbox]) -> list[tuple[str, str, str]]:
