@@ -70,14 +70,24 @@ def test_nothing_tells_a_bot_how_many_there_were_before(table, warm: Sandbox) ->
     look = """
 import json, sys
 frame, found = sys._getframe(), []
-while frame:
-    found += [each["number"] for each in frame.f_locals.values() if type(each) is dict and "number" in each]
-    frame = frame.f_back
+
+def numbers(thing, depth=4):
+    if type(thing) is int:
+        yield thing
+    inside = vars(thing) if hasattr(thing, "__dict__") and not isinstance(thing, (type, type(sys))) else thing
+    if depth and isinstance(inside, (dict, list, tuple)):
+        for each in inside.values() if isinstance(inside, dict) else inside:
+            yield from numbers(each, depth - 1)
+
+while frame := frame.f_back:
+    for thing in list(frame.f_locals.values()):
+        found += numbers(thing)
 print(json.dumps(found))
 """
     seen = [json.loads(log_of(table(look + PLAY, at=warm))) for _ in range(3)]
-    numbers = [number for found in seen for number in found]
-    assert all(number > 1_000_000 for number in numbers), "no count, if there is a number at all"
+    assert len(set(map(tuple, seen))) == 3, "each has its own number, so all was looked through"
+    small = [[number for number in found if number < 1_000_000] for found in seen]
+    assert small[0] == small[1] == small[2], "no number that could be a count is another than before"
 
 
 def test_each_bot_throws_its_own_dice_with_numpy(table, warm: Sandbox) -> None:

@@ -31,8 +31,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-CLONE_VM, CLONE_FILES, CLONE_NEWNS, CLONE_NEWPID = 0x100, 0x400, 0x0002_0000, 0x2000_0000
-CLONE_NEWNET = 0x4000_0000
+CLONE_VM, CLONE_FILES, CLONE_PIDFD = 0x100, 0x400, 0x1000
+CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x0002_0000, 0x2000_0000, 0x4000_0000
 CLONE_OTHERS = 0x0400_0000 | 0x0800_0000  # host name, message queues
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_RDONLY, MS_REMOUNT = 2, 4, 8, 1, 32
 MS_REC, MS_PRIVATE = 0x4000, 0x4_0000
@@ -51,8 +51,9 @@ NAME = 4096
 STACK = 16 * 1024
 
 libc = ctypes.CDLL(None, use_errno=True)
-for called in ("capset", "clone", "mount", "pause", "prctl", "setns", "syscall", "unshare"):
+for called in ("capset", "clone", "mount", "pause", "prctl", "setns", "syscall", "unshare", "waitid"):
     getattr(libc, called)  # looked up once, not by every child
+libc.clone.restype = None
 
 
 def main() -> None:
@@ -138,7 +139,8 @@ class _Namespace:
 
     Its first process is not the bot: the kernel spares such a one its own signals, so it could not abort, nor
     die of a refused call. Nor is it a copy of us, which would cost as much as the bot: it sleeps in our very
-    memory and hears no signal, as long as the bot lives.
+    memory and hears no signal, as long as the bot lives. Its number never comes into that memory: it would
+    tell the next bot how many there were before.
     """
 
     def __init__(self) -> None:
@@ -146,16 +148,16 @@ class _Namespace:
         self._own = os.pidfd_open(os.getpid())
         self._stack = ctypes.create_string_buffer(STACK)
         self._top = ctypes.c_void_p((ctypes.addressof(self._stack) + STACK) & ~15)
-        self._first = 0
+        self._first = ctypes.c_int()
+        self._told = ctypes.pointer(self._first)
 
     def begin(self) -> None:
         """Make one; the next child is born into it."""
-        flags = CLONE_VM | CLONE_FILES | CLONE_NEWPID | _signal.SIGCHLD
-        self._first = libc.clone(libc.pause, self._top, flags, None)
-        _done(self._first)
-        place = os.pidfd_open(self._first)
-        _done(libc.setns(place, CLONE_NEWPID))
-        os.close(place)
+        self._first.value = -1
+        flags = CLONE_VM | CLONE_FILES | CLONE_PIDFD | CLONE_NEWPID | _signal.SIGCHLD
+        libc.clone(libc.pause, self._top, flags, None, self._told)
+        _done(self._first.value)
+        _done(libc.setns(self._first, CLONE_NEWPID))
 
     def leave(self) -> None:
         """Have no more children in it."""
@@ -163,8 +165,9 @@ class _Namespace:
 
     def end(self) -> None:
         """With the first process the kernel ends whatever else there is."""
-        os.kill(self._first, _signal.SIGKILL)
-        os.waitpid(self._first, 0)
+        _signal.pidfd_send_signal(self._first.value, _signal.SIGKILL)
+        _done(libc.waitid(os.P_PIDFD, self._first, None, os.WEXITED))
+        os.close(self._first.value)
 
 
 def _wait(control: _socket.socket, watched: int) -> None:
