@@ -304,6 +304,7 @@ def test_a_process_knows_what_its_predecessor_was_at_when_it_died(shop: Workshop
     heir = Workshop(shop.arena.settings, shop.number)
     heir.name += "0"  # in the same process here, which would be another's
     heir._put_in_order()
+    heir.arena.close()
     with shop.arena.read() as db:
         found = dict(db.execute(select(tables.match.c.number, tables.match.c.suspicion)).all())  # type: ignore[arg-type]
     assert found == {match.number: lost.ALONE} | {n: 0 for n in range(4) if n != match.number}
