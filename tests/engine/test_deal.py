@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import engine.deal as deal_module
-from engine.cards import NOTATION
+from engine.cards import FIRST_WILD, NOTATION
 from engine.deal import deal, shuffle
 from engine.rules import PRESETS
 
@@ -69,3 +69,10 @@ def test_rounds_and_seeds_deal_differently():
     deck = PRESETS["fundex"].deck
     decks = {shuffle(SEED, number, deck) for number in range(1, 11)} | {shuffle(bytes(32), 1, deck)}
     assert len(decks) == 11
+
+
+def test_the_number_cards_of_a_pile_are_known_before_its_order():
+    for number in range(1, 11):
+        dealt = deal(bytes(32), number, PRESETS["fundex"], 4)
+        numbers = dealt.numbers
+        assert list(numbers) == sorted(card for card in dealt.pile if card < FIRST_WILD)
