@@ -114,7 +114,9 @@ class Settings:
     data_dir: Path = _setting("~/.local/share/rage-arena", _path, "database, broker data and logs")
     database_url: str = _setting(None, _database, "the database; unset: a SQLite file in the data directory")
     database_pooled: bool = _setting(
-        "false", _switch, "whether PgBouncer hands out connections by transaction (pool_mode = transaction)"
+        "false",
+        _switch,
+        "whether PgBouncer hands out connections (pool_mode = transaction, a short query_wait_timeout)",
     )
     redis_url: str | None = _setting(None, _redis, "the Redis to use; unset: `rage up` starts its own")
     valkey_server: Path | None = _setting(None, _path, "valkey-server to start; unset: the installed one")
