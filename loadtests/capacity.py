@@ -56,7 +56,7 @@ class Size:
     @property
     def batch(self) -> int:
         """Matches under one lease."""
-        return Share(self.batch_ms, {"": self.match_ms}).of("")
+        return Share(self.batch_ms, {"": self.match_ms}).fits("")
 
 
 def main(argv: Sequence[str]) -> int:

@@ -29,10 +29,7 @@ def write(work: Work, sheets: Sequence[Sheet], worker: str) -> list[bool]:
     good = [each for each, fits in zip(sheets, taken, strict=True) if fits]
     if good:
         _add(work, good)
-    for each, fits in zip(sheets, taken, strict=True):
-        if not fits:
-            text = f"attempt {each.attempt}"
-            incidents.note(work, incidents.LATE, each.match_id, worker=worker, text=text)
+    _note_late(work, [each for each, fits in zip(sheets, taken, strict=True) if not fits], worker)
     return taken
 
 
@@ -76,6 +73,20 @@ def _add(work: Work, sheets: Sequence[Sheet]) -> None:
         work.steps.note_faults(number, [each["kind"] for each in sheet.faults])
         told = {name: sheet.match[name] for name in ("faults", "decisions")}
         work.steps.note(sheet.tournament_id, number, done=1, ended=1, **told)
+
+
+def _note_late(work: Work, sheets: Sequence[Sheet], worker: str) -> None:
+    """One incident for each lease that was lost; what is void by now is nobody's fault."""
+    late: defaultdict[str, list[Sheet]] = defaultdict(list)
+    for tournament_id, numbers in by_tournament(sheets).items():
+        these = (match.c.tournament_id == tournament_id, match.c.number.in_(numbers))
+        void = set(work.db.scalars(select(match.c.number).where(*these, match.c.status == "void")))
+        for each in sheets:
+            if each.tournament_id == tournament_id and each.number not in void:
+                late[each.token].append(each)
+    for first, *more in late.values():
+        text = f"attempt {first.attempt}; matches: {1 + len(more)}"
+        incidents.note(work, incidents.LATE, first.match_id, worker=worker, text=text)
 
 
 def _fits(held: dict[tuple[str, int], str], sheet: Sheet) -> bool:

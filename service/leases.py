@@ -7,7 +7,7 @@ lost or handed back by itself. `lost.py` says what an end without a result means
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -18,7 +18,7 @@ from sqlalchemy import and_, bindparam, select, update
 from engine.table import Outcome
 from service import counts, incidents, ingest, lost, schedule, stages, turns
 from service.errors import Unavailable
-from service.fence import FENCED, OF_THIS, under
+from service.fence import FENCED, OF_THIS, new_token, under
 from service.jobs import PLAY, Job
 from service.lost import ALONE
 from service.sheet import Sheet, Spent
@@ -117,7 +117,8 @@ def give_in_all(
     """Write results once, hand back what is `unbegun`, and claim what comes next if there is a `share` of it.
 
     Returns for each result whether it was taken (not so when its lease was lost), and the matches claimed.
-    After the last match that was planned of a tournament it is planned on first, and claimed afterwards.
+    After the last match that was planned of a tournament it is planned on first, and claimed afterwards; so
+    is what comes after matches that were handed back, of which a stopped ladder's are void.
     """
     told: list[bool] = []
     while len(sheets) > ingest.AT_ONCE:
@@ -137,14 +138,16 @@ def _give_in(
         finished = ingest.by_tournament([each for each, was in zip(sheets, taken, strict=True) if was])
         waiting = turns.waiting(work)
         last = finished.keys() - {each.id for each in waiting}
-        if share is not None and not last:
+        if share is not None and not (last or unbegun):
             following = _claim(work, worker, _lease(arena), waiting, share)
         elif share is None and waiting:
-            work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
+            _ring(work)
         counts.finished(work, finished)  # last, because others of a deal wait from here on to the commit
+    for tournament_id in sorted({each.tournament_id for each in unbegun}):
+        _go_on(stages.void_returned, arena, tournament_id)
     for tournament_id in sorted(last):  # planning what comes next may take longer than a lease nobody renews
         gone_on(arena, tournament_id)
-    if share is not None and last:
+    if share is not None and (last or unbegun):
         following = claim_some(arena, worker, share)
     return taken, following
 
@@ -161,7 +164,7 @@ def renew_all(arena: Arena, held: Sequence[Assignment | Sheet]) -> list[bool]:
         return [bool(work.db.execute(FENCED, _held(each) | until).rowcount) for each in held]
 
 
-def give_back(arena: Arena, held: Assignment, trouble: str, *, suspicion: int = ALONE) -> None:
+def give_back(arena: Arena, held: Assignment | Sheet, trouble: str, *, suspicion: int = ALONE) -> None:
     """We could not play it; nobody loses by that. It is planned again, or failed after too many attempts.
 
     `suspicion` 0: a stopping worker, or a sick machine, which says nothing about the match.
@@ -174,8 +177,12 @@ def give_back(arena: Arena, held: Assignment, trouble: str, *, suspicion: int = 
 
 def gone_on(arena: Arena, tournament_id: str) -> None:
     """Have the tournament go on, if it is time. What is committed is: `reap` does the same later."""
+    _go_on(stages.advance, arena, tournament_id)
+
+
+def _go_on(step: Callable[[Arena, str], object], arena: Arena, tournament_id: str) -> None:
     try:
-        stages.advance(arena, tournament_id)
+        step(arena, tournament_id)
     except Unavailable:
         log.warning("stage_left_to_reap", tournament=tournament_id)
     except Exception:  # ours, and none of whoever gave in a result: it is written
@@ -194,14 +201,20 @@ def _hand_back(work: Work, unbegun: Sequence[Assignment]) -> None:
 
 def _claim(work: Work, worker: str, lease: timedelta, found: Sequence[Any], share: Share) -> list[Assignment]:
     for of in turns.in_turn(work, found):
-        rows = work.db.execute(NEXT, {"this": of.id, "most": share.of(of.id)}).all()
+        rows = work.db.execute(NEXT, {"this": of.id, "most": turns.most(share, of)}).all()
         if rows:
-            return _leased(work, worker, lease, turns.taken(share, of, rows))
+            return _leased(work, worker, lease, turns.untried(rows))
+    if found:  # others are at all of it just now, and may leave some
+        _ring(work)
     return []
 
 
+def _ring(work: Work) -> None:
+    work.send(Job(PLAY, (secrets.randbelow(1 << 30),)))
+
+
 def _leased(work: Work, worker: str, lease: timedelta, rows: Sequence[Any]) -> list[Assignment]:
-    token = secrets.token_hex(16)
+    token = new_token(len(rows))
     values = {"status": "leased", "lease_token": token, "lease_worker": worker}
     times = {"lease_until": work.now + lease, "started_at": work.now}
     this = {"this": rows[0].tournament_id}

@@ -7,17 +7,18 @@ an exception on a machine whose sandbox stands its test), TOGETHER when others w
 which is three times alone, makes it `failed`. What a stopping or a sick machine hands back adds nothing.
 
 A lease may be of several matches. Where nobody can tell which of them was being played none is suspected, but
-what was tried before is leased by itself (`turns.taken`): the next time it is known.
+what was tried before is leased by itself (`turns.untried`): the next time it is known.
 """
 
 import secrets
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Row, select
 
 from service import incidents, watch
-from service.fence import FENCE, FENCED, under
+from service.fence import FENCE, FENCED, is_of_one, under
 from service.jobs import PLAY, Job
 from service.progress import LEASED
 from service.tables import match
@@ -27,21 +28,19 @@ ALONE, TOGETHER, ENOUGH = 3, 1, 9
 SUSPECTED = select(match.c.suspicion).where(FENCE).with_for_update()
 
 
-def inherit(arena: Arena, place: str, heir: str, in_play: str | None = None) -> int:
+def inherit(arena: Arena, place: str, heir: str, at: str | None = None) -> int:
     """`heir` is a worker's new process in the `place` of one that died: what that one held is planned again.
 
-    `in_play`: the id of the match it was at, if that is known. The worker itself lives, so the process died
-    alone, and of all things at this match. How many it held.
+    `at`: the id of the match it was at, "" if it was at none, None if nobody knows. The worker itself lives,
+    so the process died alone, and of all things at this match. How many it held.
     """
     with arena.work() as work:
         of_place = match.c.lease_worker.startswith(f"{place}-", autoescape=True)
         of_it = (LEASED, of_place, match.c.lease_worker != heir)
         columns = (match.c.tournament_id, match.c.number, match.c.lease_token, match.c.lease_worker)
         found = work.db.execute(select(*columns).where(*of_it)).all()
-        # In the order of all who lock several; asked for it, SQLite would read all matches.
-        for row in sorted(found, key=lambda row: (row.tournament_id, row.number)):
-            alone = len(found) == 1 or _id(row) == in_play
-            _take_back(work, row, f"{row.lease_worker} died", ALONE if alone else 0)
+        died_of = [is_of_one(row.lease_token) if at is None else _id(row) == at for row in found]
+        _take_back(work, found, "died", [ALONE if it_was else 0 for it_was in died_of])
     return len(found)
 
 
@@ -53,12 +52,12 @@ def take_back_silent(work: Work, lease_ms: int, watched: int) -> int:
     found = watch.silent(work, match, LEASED, watched)
     over = {_host(row) for row, silent_ms in found if silent_ms >= lease_ms}
     lost = [row for row, ms in found if ms >= lease_ms or (2 * ms > lease_ms and _host(row) in over)]
-    held = Counter(row.lease_worker for row in lost)
     processes = Counter(_host(row) for row in {row.lease_worker: row for row in lost}.values())
-    for row in lost:
-        alone = ALONE if processes[_host(row)] == 1 else TOGETHER
-        suspicion = alone if held[row.lease_worker] == 1 else 0
-        _take_back(work, row, f"{row.lease_worker} went silent", suspicion)
+    suspicions = [
+        (ALONE if processes[_host(row)] == 1 else TOGETHER) if is_of_one(row.lease_token) else 0
+        for row in lost
+    ]
+    _take_back(work, lost, "went silent", suspicions)
     return len(lost)
 
 
@@ -80,9 +79,21 @@ def release(work: Work, tournament_id: str, number: int, token: str, trouble: st
     return True
 
 
-def _take_back(work: Work, row: Any, trouble: str, suspicion: int) -> None:
-    if release(work, row.tournament_id, row.number, row.lease_token, trouble, suspicion):
-        incidents.note(work, incidents.SILENT, _id(row), worker=row.lease_worker, text=trouble)
+def _take_back(work: Work, rows: Sequence[Any], what: str, suspicions: Sequence[int]) -> None:
+    """One incident for each lease, however many matches it was of."""
+    ended: defaultdict[str, list[Any]] = defaultdict(list)
+    # In the order of all who lock several; asked for it, SQLite would read all matches.
+    for row, suspicion in sorted(zip(rows, suspicions, strict=True), key=lambda each: _key(each[0])):
+        trouble = f"{row.lease_worker} {what}"
+        if release(work, row.tournament_id, row.number, row.lease_token, trouble, suspicion):
+            ended[row.lease_token].append(row)
+    for first, *more in ended.values():
+        text = f"{first.lease_worker} {what}; matches: {1 + len(more)}"
+        incidents.note(work, incidents.SILENT, _id(first), worker=first.lease_worker, text=text)
+
+
+def _key(row: Any) -> tuple[str, int]:
+    return row.tournament_id, row.number
 
 
 def _host(row: "Row[Any]") -> str:

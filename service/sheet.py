@@ -6,7 +6,7 @@ A sheet outlives the worker that wrote it: as JSON it waits on a disk until the 
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Protocol
 
 from engine.table import Fault, Outcome
@@ -94,9 +94,10 @@ class Sheet:
 
     @classmethod
     def loads(cls, text: bytes) -> "Sheet":
-        """From JSON; raises `ValueError` for what is no sheet."""
+        """From JSON, also of a newer program that tells more; raises `ValueError` for what is no sheet."""
         try:
-            sheet = cls(**json.loads(text))
+            told = json.loads(text)
+            sheet = cls(**{each.name: told[each.name] for each in fields(cls) if each.name in told})
             return cls(**asdict(sheet) | {"match": _with_record(sheet.match)})
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"no score sheet: {error}") from error

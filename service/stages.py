@@ -130,6 +130,17 @@ def void_unbegun(work: Work, tournament_id: str) -> None:
     void(work, tournament_id, match.c.deal_group.not_in(begun))
 
 
+def void_returned(arena: Arena, tournament_id: str) -> None:
+    """What was held when a ladder was stopped and came back unbegun is void like the rest."""
+    with arena.read() as db:
+        if not _is_stopped(db.execute(select(rows).where(rows.c.id == tournament_id)).one()):
+            return
+    with arena.work() as work:
+        if _is_stopped(lock(work, tournament_id)):
+            void_unbegun(work, tournament_id)
+    advance(arena, tournament_id)
+
+
 def lock(work: Work, tournament_id: str) -> "Row[Any]":
     """The tournament's row, which nobody else changes until this is committed."""
     return work.db.execute(locked(tournament_id)).one()
@@ -147,6 +158,10 @@ def _refusal(row: "Row[Any]", field: Field) -> str | None:
     if row.challenger is not None and field.challenger is None:
         return "its challenger was not ready at the start"
     return None
+
+
+def _is_stopped(row: "Row[Any]") -> bool:
+    return row.status in LIVE and not row.more and FORMATS[row.format].endless
 
 
 def _due(db: Connection, row: "Row[Any]") -> bool:

@@ -209,7 +209,10 @@ def start(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
 
 
 def pause(arena: Arena, caller: Account, tournament_id: str) -> Tournament:
-    """No new match from now on; those being played are finished and count."""
+    """No new match is handed out from now on; what workers hold is finished and counts.
+
+    Of several short ones it begins what it has time for: 1.5 times `RAGE_BATCH_MS` (`workers/playing.py`).
+    """
     return _switch(arena, caller, tournament_id, {"running": "paused"})
 
 

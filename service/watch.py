@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import ColumnElement, Row, Table, insert, select, update
+from sqlalchemy import ColumnElement, Row, Table, insert, select, tuple_, update
 
 from service.settings import Settings
 from service.tables import pulse, tournament, version, worker
@@ -25,6 +25,7 @@ log = structlog.get_logger(__name__)
 LONGEST = 1 / 3  # of a lease: what one pass may count
 ABSENT = timedelta(minutes=1)  # without a pass: somebody should look after the watch itself
 NOTHING = timedelta(0)
+AT_ONCE = 1_000  # leases noted with one statement
 MS = timedelta(milliseconds=1)
 
 
@@ -52,16 +53,18 @@ def silent(
 ) -> "Sequence[tuple[Row[Any], int]]":
     """Every lease in `table`, and for how many watched milliseconds it has not changed."""
     found = work.db.execute(select(*_columns(table)).where(leased).with_for_update(skip_locked=True)).all()
-    told = []
-    for row in found:
-        if row.lease_seen != row.lease_until or row.silent_since is None:
-            seen = {"lease_seen": row.lease_until, "silent_since": watched}
-            same = (column == getattr(row, column.name) for column in table.primary_key)
-            work.db.execute(update(table).where(*same).values(seen))
-            told.append((row, 0))
-        else:
-            told.append((row, watched - row.silent_since))
-    return told
+    changed = [row for row in found if row.lease_seen != row.lease_until or row.silent_since is None]
+    for first in range(0, len(changed), AT_ONCE):
+        _note(work, table, changed[first : first + AT_ONCE], watched)
+    new = set(map(id, changed))
+    return [(row, 0 if id(row) in new else watched - row.silent_since) for row in found]
+
+
+def _note(work: Work, table: Table, changed: "Sequence[Row[Any]]", watched: int) -> None:
+    """All at once, for holders wait for these rows."""
+    key = list(table.primary_key)
+    these = tuple_(*key).in_([tuple(getattr(row, column.name) for column in key) for row in changed])
+    work.db.execute(update(table).where(these).values(lease_seen=table.c.lease_until, silent_since=watched))
 
 
 def _after_the_clock_went_back(work: Work) -> None:
