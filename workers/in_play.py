@@ -11,9 +11,12 @@ _notes = mmap.mmap(-1, MOST_SLOTS * LENGTH)
 
 def note(number: int, match_id: str) -> None:
     """The process of this number begins with this match; "": it is at none."""
-    _notes[number * LENGTH : (number + 1) * LENGTH] = match_id.encode().ljust(LENGTH, b"\0")[:LENGTH]
+    if number < MOST_SLOTS:
+        _notes[number * LENGTH : (number + 1) * LENGTH] = match_id.encode().ljust(LENGTH, b"\0")[:LENGTH]
 
 
 def noted(number: int) -> str | None:
-    """What the last process of this number was at; None if it was at nothing, or there was none."""
-    return _notes[number * LENGTH : (number + 1) * LENGTH].rstrip(b"\0").decode(errors="replace") or None
+    """What the last process of this number was at; "": nothing, or there was none; None: nobody knows."""
+    if number >= MOST_SLOTS:
+        return None
+    return _notes[number * LENGTH : (number + 1) * LENGTH].rstrip(b"\0").decode(errors="replace")

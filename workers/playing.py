@@ -5,11 +5,8 @@ its results and their commits then cost little beside playing. A longer match is
 """
 
 import hashlib
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import TypeVar
+from collections.abc import Sequence
 
 import structlog
 from structlog.contextvars import bound_contextvars
@@ -24,9 +21,10 @@ from service.sheet import Sheet, Spent
 from service.trials import Trial
 from service.turns import Share
 from workers import check as checking
-from workers import in_play, stopping
+from workers import giving, in_play, keeping, stopping
 from workers.batch import Batch
 from workers.check import Verdict
+from workers.giving import Broken
 from workers.match import REPLAYS, play_match
 from workers.player import MOST_STARVED
 from workers.sandbox import BotCode, SandboxError, SandboxUnavailable
@@ -34,10 +32,6 @@ from workers.stopping import Stopped
 from workers.workshop import Workshop
 
 log = structlog.get_logger(__name__)
-T = TypeVar("T")
-TRY_AGAIN_SECONDS = 90.0
-LONGEST_PAUSE = 1.5  # seconds between two tries: well within what is left of a lease (service/watch.py)
-LOOK_SECONDS = 0.25
 LATE = 1.5  # of a batch's time: nothing more of it is begun, and nobody waits for the rest
 LONGEST_CHECK = 600.0  # seconds a check's lease is renewed at most
 
@@ -52,10 +46,12 @@ def play_for_a_while(shop: Workshop) -> None:
             held = leases.claim_some(shop.arena, shop.name, _share(shop, until))
         while held:
             batch = Batch(held)
-            well = _play_all(shop, batch, held)
-            more = well and shop.has_time(held[0].tournament_id, until) and not stopping.asked()
+            broken = _play_all(shop, batch, held)
+            more = not broken and shop.has_time(held[0].tournament_id, until) and not stopping.asked()
             with traces.span("give in", match=held[0].match_id, matches=len(held)):
-                held = _give_in(shop, batch, _share(shop, until) if more else None)
+                held = giving.give_in(shop, batch, _share(shop, until) if more else None)
+            if broken:
+                giving.hand_back(shop, broken)
 
 
 def check(shop: Workshop, version_id: str) -> None:
@@ -70,7 +66,7 @@ def check(shop: Workshop, version_id: str) -> None:
         with bound_contextvars(**ids), traces.span("check", **ids):
             verdict = _try(shop, trial)
         if verdict is not None:
-            _persist(
+            giving.persist(
                 lambda: trials.record_check(shop.arena, trial, ready=verdict.ready, report=verdict.report)
             )
 
@@ -81,25 +77,32 @@ def _share(shop: Workshop, until: float) -> Share:
     return Share(min(left, shop.arena.settings.batch_ms), shop.lasts, shop.workers)
 
 
-def _play_all(shop: Workshop, batch: Batch, held: Sequence[Assignment]) -> bool:
-    """Play what is in the batch, as far as there is time for it; whether all went well."""
+def _play_all(shop: Workshop, batch: Batch, held: Sequence[Assignment]) -> Broken | None:
+    """Play what is in the batch, as far as there is time for it; what could not be played ends it."""
     over = time.monotonic() + LATE * shop.arena.settings.batch_ms / 1000
     longest = _longest(max(held, key=lambda each: len(each.versions)))
+
+    def is_over() -> bool:
+        return time.monotonic() > over or stopping.asked()
 
     def renew() -> bool:
         return time.monotonic() - batch.since > longest or _renew(shop, batch)
 
-    with _kept(shop, renew, lambda: _lighten(shop, batch, over)):
+    def look() -> None:
+        if is_over():
+            giving.lighten(shop, batch)
+
+    with keeping.kept(shop.arena.settings, renew, look):
         while (each := batch.begin()) is not None:
             ids: dict[str, str | int] = {"match": each.match_id, "attempt": each.attempt}
             with bound_contextvars(**ids, worker=shop.name), traces.span("match", **ids):
-                sheet = _play(shop, each)
-            batch.end(sheet)
-            if sheet is None:
-                return False
-            if time.monotonic() > over or stopping.asked():
+                came_to = _play(shop, each)
+            batch.end(came_to if isinstance(came_to, Sheet) else None)
+            if isinstance(came_to, Broken):
+                return came_to
+            if is_over():
                 break
-    return True
+    return None
 
 
 def _renew(shop: Workshop, batch: Batch) -> bool:
@@ -110,19 +113,6 @@ def _renew(shop: Workshop, batch: Batch) -> bool:
         if not still:
             batch.forget(each)
     return any(kept)
-
-
-def _lighten(shop: Workshop, batch: Batch, over: float) -> None:
-    """Late, or about to stop: have nobody wait for more than what is being played."""
-    if time.monotonic() < over and not stopping.asked():
-        return
-    played, unbegun = batch.take()
-    try:
-        if played or unbegun:
-            leases.give_in_all(shop.arena, played, worker=shop.name, unbegun=unbegun)
-    except BaseException:
-        batch.put(played, unbegun)
-        raise
 
 
 def _fit(shop: Workshop) -> bool:
@@ -139,38 +129,37 @@ def _try(shop: Workshop, trial: Trial) -> Verdict | None:
     bot = BotCode(name=trial.filename, kind=trial.kind, content=trial.code)
     seed = hashlib.sha256(trial.version_id.encode()).digest()
     try:
-        renew = _at_most(LONGEST_CHECK, lambda: trials.renew(shop.arena, trial))
-        with _kept(shop, renew), stopping.breakable():
+        renew = keeping.at_most(LONGEST_CHECK, lambda: trials.renew(shop.arena, trial))
+        with keeping.kept(shop.arena.settings, renew), stopping.breakable():
             return checking.check(bot, sandbox=shop.sandbox(), limits=Limits(), seed=seed)
     except (Exception, Stopped) as error:  # nothing of this is the bot's: a bot's failure is a verdict
-        trouble, counts = _said(error), _suspect(shop, error)
-        _persist(lambda: trials.give_back(shop.arena, trial, trouble, counts=counts))
+        trouble, counts = giving.said(error), _suspect(shop, error)
+        giving.persist(lambda: trials.give_back(shop.arena, trial, trouble, counts=counts))
         return None
 
 
-def _play(shop: Workshop, held: Assignment) -> Sheet | None:
-    """What it came to; None if it could not be played here and is handed back."""
-    began = time.monotonic()
+def _play(shop: Workshop, held: Assignment) -> Sheet | Broken:
+    """What it came to. Nothing that is raised is a bot's: its failure is part of what was played."""
     in_play.note(shop.number, held.match_id)
     try:
-        with stopping.breakable():
-            played = play_match(
-                RuleSet.parse(held.rules, len(held.versions)),
-                [shop.code(each) for each in held.versions],
-                seed=held.seed,
-                bot_seeds=held.bot_seeds,
-                limits=Limits.parse(held.limits),
-                sandbox=shop.sandbox(),
-            )
-    except (
-        Exception,
-        Stopped,
-    ) as error:  # nothing of this is a bot's: its failure is part of what was played
-        trouble, suspicion = _said(error), ALONE if _suspect(shop, error) else 0
-        _persist(lambda: leases.give_back(shop.arena, held, trouble, suspicion=suspicion))
-        return None
+        return _played(shop, held)
+    except (Exception, Stopped) as error:
+        return Broken(held, giving.said(error), ALONE if _suspect(shop, error) else 0)
     finally:
         in_play.note(shop.number, "")
+
+
+def _played(shop: Workshop, held: Assignment) -> Sheet:
+    began = time.monotonic()
+    with stopping.breakable():
+        played = play_match(
+            RuleSet.parse(held.rules, len(held.versions)),
+            [shop.code(each) for each in held.versions],
+            seed=held.seed,
+            bot_seeds=held.bot_seeds,
+            limits=Limits.parse(held.limits),
+            sandbox=shop.sandbox(),
+        )
     took_ms = 1000 * (time.monotonic() - began)
     shop.lasted(held.tournament_id, took_ms)
     spent = [
@@ -199,87 +188,8 @@ def _longest(held: Assignment) -> float:
 def _suspect(shop: Workshop, error: BaseException) -> bool:
     """Whether what was played may be the reason: not if we stop, or nothing can be played here."""
     if isinstance(error, Stopped | Unavailable):
-        log.warning("match_broken_off", error=_said(error))
+        log.warning("match_broken_off", error=giving.said(error))
         return False
     log.error("match_went_wrong", exc_info=error)
     shop.forget_sandbox()
     return _fit(shop)
-
-
-def _give_in(shop: Workshop, batch: Batch, share: Share | None) -> list[Assignment]:
-    """Give results in; while the database is away they wait on the disk, where others find them too."""
-    sheets, unbegun = batch.take()
-    if not (sheets or unbegun or share):
-        return []
-    try:
-        return leases.give_in_all(shop.arena, sheets, worker=shop.name, share=share, unbegun=unbegun)[1]
-    except Unavailable:
-        log.warning("results_wait", matches=[each.match_id for each in sheets])
-    try:
-        with ExitStack() as spooled:
-            safe = all([spooled.enter_context(shop.spool.kept(each)) for each in sheets])
-            _persist(
-                lambda: leases.give_in_all(shop.arena, sheets, worker=shop.name, unbegun=unbegun), hasty=safe
-            )
-    except Unavailable:
-        log.warning("results_left_to_others", matches=[each.match_id for each in sheets])
-    return []
-
-
-def _at_most(seconds: float, renew: Callable[[], bool]) -> Callable[[], bool]:
-    """Renews no more once these are over, and goes on looking."""
-    until = time.monotonic() + seconds
-    return lambda: time.monotonic() > until or renew()
-
-
-def _nothing() -> None:
-    return
-
-
-@contextmanager
-def _kept(shop: Workshop, renew: Callable[[], bool], look: Callable[[], None] = _nothing) -> Iterator[None]:
-    """Renew a lease from time to time; `look` more often. The lease is lost once `renew` says False."""
-    done = threading.Event()
-    keeper = threading.Thread(target=_keep, args=(shop, renew, look, done), daemon=True)
-    keeper.start()
-    try:
-        yield
-    finally:
-        done.set()
-        keeper.join()
-
-
-def _keep(shop: Workshop, renew: Callable[[], bool], look: Callable[[], None], done: threading.Event) -> None:
-    settings = shop.arena.settings
-    due = time.monotonic()
-    while not done.wait(LOOK_SECONDS):
-        if stopping.overdue(settings.stop_seconds):
-            return stopping.break_off()
-        try:
-            look()
-            if time.monotonic() - due > settings.lease_seconds / 3:
-                if not renew():
-                    return
-                due = time.monotonic()
-        except Unavailable:
-            continue
-
-
-def _persist(act: Callable[[], T], *, hasty: bool = False) -> T:
-    """Do it, and again while the database is away: a result should outlive that.
-
-    `hasty`: not once we are to stop, for it is safe without us.
-    """
-    until, pause = time.monotonic() + TRY_AGAIN_SECONDS, 0.1
-    while True:
-        try:
-            return act()
-        except Unavailable:
-            if time.monotonic() > until or (hasty and stopping.asked()):
-                raise
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
-
-
-def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:1000]

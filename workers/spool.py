@@ -23,6 +23,7 @@ from service.shelf import sync
 log = structlog.get_logger(__name__)
 MOST_SHEETS = 1_000
 MOST_BYTES = 64 << 20
+ASIDE, MOST_ASIDE = ".unreadable", 100
 T = TypeVar("T", Sheet, Sequence[Sheet])
 
 
@@ -60,7 +61,7 @@ class Spool:
         count, waiting = 0, self.waiting()
         for first in range(0, len(waiting), AT_ONCE):
             with ExitStack() as locks:
-                held = list(_readable(waiting[first : first + AT_ONCE], locks))
+                held = list(self._readable(waiting[first : first + AT_ONCE], locks))
                 several = [sheet for _, sheet in held]
                 if give_all is not None and len(held) > 1 and _given(give_all, several):
                     done = held
@@ -101,25 +102,34 @@ class Spool:
         sizes = [_size(path) for path in self.waiting()]
         return len(sizes) < self.most_sheets and sum(sizes) + size <= self.most_bytes
 
+    def _readable(self, paths: Sequence[Path], locks: ExitStack) -> Iterator[tuple[Path, Sheet]]:
+        """Those that nobody is at, ours until the locks are let go; what is no sheet is set aside."""
+        for path in paths:
+            file = locks.enter_context(_locked(path))
+            if file is None:
+                continue  # its writer is still at it
+            try:
+                sheet = Sheet.loads(_read(file))
+            except ValueError as error:
+                log.error("sheet_unreadable", path=str(path), error=str(error))
+                self._set_aside(path)
+            else:
+                yield path, sheet
+
+    def _set_aside(self, path: Path) -> None:
+        """For whoever can read it; of too many those that were first."""
+        with suppress(OSError):
+            path.rename(path.with_suffix(ASIDE))
+            aside = sorted(self.directory.glob(f"*{ASIDE}"), key=lambda each: each.stat().st_mtime)
+            for old in aside[:-MOST_ASIDE]:
+                old.unlink(missing_ok=True)
+
     def _sweep(self) -> None:
         """Half-written files of the dead."""
         for part in self.directory.glob("*.part"):
             with _locked(part) as file:
                 if file is not None:
                     part.unlink(missing_ok=True)
-
-
-def _readable(paths: Sequence[Path], locks: ExitStack) -> Iterator[tuple[Path, Sheet]]:
-    """The sheets among these that nobody is at, ours until the locks are let go; what is none is removed."""
-    for path in paths:
-        file = locks.enter_context(_locked(path))
-        if file is None:
-            continue  # its writer is still at it
-        try:
-            yield path, Sheet.loads(_read(file))
-        except ValueError as error:
-            log.error("sheet_unreadable", path=str(path), error=str(error))
-            path.unlink(missing_ok=True)
 
 
 def _given(give: Callable[[T], object], told: T) -> bool:

@@ -40,8 +40,7 @@ class Workshop:
         self.spool = Spool(settings.data_dir / "spool")
         self.lasts: OrderedDict[str, float] = OrderedDict()  # ms of a match by tournament, the latest most
         self.workers = settings.workers  # matches that can be played at once, everywhere
-        self._died_at = in_play.noted(number)
-        in_play.note(number, "")
+        self._died_at = in_play.noted(number)  # which is kept until it is told, or a match of its own begins
         self._heir = False
         self._signs = 0
         self._sandbox: Sandbox | None = None
@@ -136,6 +135,8 @@ class Workshop:
             lost.inherit(self.arena, self.place, self.name, self._died_at)
             trials.inherit(self.arena, self.place, self.name)
             self._heir = True
+            if in_play.noted(self.number) == self._died_at:  # and not at a match of its own by now
+                in_play.note(self.number, "")
 
     def _state(self) -> tuple[str | None, dict[str, Any]]:
         try:

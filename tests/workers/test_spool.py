@@ -1,5 +1,6 @@
 """Results on disk: written whole, bounded, each in one process's hands, given in by whoever comes next."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 from service.errors import Unavailable
 from service.sheet import Sheet
+from workers import spool as spooling
 from workers.spool import Spool
 
 
@@ -112,11 +114,22 @@ def test_without_a_place_to_write_it_says_so_and_goes_on(tmp_path: Path) -> None
         assert not safe
 
 
-def test_what_is_half_written_or_no_sheet_is_cleared_away(spool: Spool) -> None:
+def test_what_is_half_written_is_cleared_away_and_what_is_no_sheet_set_aside(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spooling, "MOST_ASIDE", 2)
     spool.directory.mkdir()
     (spool.directory / "t_x-1.aa.123.part").write_text('{"tournament_id')
-    (spool.directory / "t_x-2.bb.json").write_text("{}")
+    for number in range(4):
+        (spool.directory / f"t_x-{number}.bb.json").write_text(f'{{"{number}": 0}}')
     assert spool.deliver(lambda _: pytest.fail("that is none")) == 0
     with spool.kept(sheet()):
-        assert len(list(spool.directory.iterdir())) == 1
-    assert list(spool.directory.iterdir()) == []
+        assert len(list(spool.directory.iterdir())) == 3
+    aside = [path.name for path in spool.directory.iterdir()]
+    assert len(aside) == 2 and all(name.endswith(".bb.unreadable") for name in aside)
+    assert spool.waiting() == []
+
+
+def test_a_newer_programs_sheet_is_given_in_by_an_older_one() -> None:
+    newer = json.dumps({**json.loads(sheet().dumps()), "weather": "fine"}).encode()
+    assert Sheet.loads(newer) == sheet()
