@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.record import Record
 from engine.table import Outcome
-from loadtests import claimers, ledger
+from loadtests import claimers, ledger, singly
 from service import leases
 from service.sheet import Sheet, Spent
 from service.work import Arena
@@ -62,7 +62,7 @@ def beside(arena: Arena, results: int) -> bool:
 def claimed(arena: Arena, outcome: Outcome, many: int) -> Iterator[Sheet]:
     """Sheets of matches that were just claimed."""
     for _ in range(many):
-        held = leases.claim(arena, "bench-0-0-1")
+        held = singly.claim(arena, "bench-0-0-1")
         assert held is not None, "too few matches wait"
         yield Sheet.of(held, outcome, [Spent(20, 60, 9000, 0, 40) for _ in held.entrants], mode="A")
 

@@ -26,7 +26,7 @@ from sqlalchemy import select, text
 from api.pages import home
 from engine.record import Record
 from engine.table import Outcome
-from loadtests import ledger, plans
+from loadtests import ledger, plans, singly
 from service import (
     archive,
     bots,
@@ -76,7 +76,7 @@ class Bench:
         return tournaments.tournaments(self.arena, status=status, limit=1).items[0].id
 
     def claim(self) -> None:
-        held = leases.claim(self.arena, "bench-0-0-1")
+        held = singly.claim(self.arena, "bench-0-0-1")
         assert held is not None, "too few matches wait"
         self.held.append(held)
 
@@ -92,7 +92,7 @@ class Bench:
         self.held.append(held)
 
     def renew(self) -> None:
-        assert leases.renew(self.arena, self.held[0])
+        assert singly.renew(self.arena, self.held[0])
 
     def sheet(self, held: Assignment) -> Sheet:
         """One of the games as what came of it."""

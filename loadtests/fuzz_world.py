@@ -18,11 +18,12 @@ from api.app import create_app
 from api.schemas.tournaments import ENTRANTS
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, play
-from service import accounts, bots, comparisons, leases, refit, schema, tables, tokens, tournaments, valkey
+from loadtests import singly
+from service import accounts, bots, comparisons, refit, schema, tables, tokens, tournaments, valkey
 from service.accounts import Account, Role
 from service.jobs import InlineQueue
-from service.leases import Spent
 from service.settings import Settings
+from service.sheet import Spent
 from service.work import Arena, engine
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -157,10 +158,10 @@ def _play(arena: Arena, owner: Account, ids: list[str]) -> None:
     """A small tournament, played and rated."""
     rules = {"preset": "fundex", "hand_sizes": [2, 1]}
     made = tournaments.create(arena, owner, {"name": "Open", "entrants": ids, "deals": 2, "rules": rules})
-    held = leases.claim(arena, "here")
+    held = singly.claim(arena, "here")
     while held is not None:
         seats = [LocalPlayer(bid=lambda view: 1, play=lambda view: view["legal"][0]) for _ in held.entrants]
         outcome = play(RuleSet.parse(held.rules, len(seats)), seats, seed=held.seed)
         spent = [Spent(1, 2, 3)] * len(seats)
-        _, held = leases.finish_and_claim(arena, held, outcome, spent, mode="A", worker="here", more=True)
+        _, held = singly.finish_and_claim(arena, held, outcome, spent, mode="A", worker="here", more=True)
     refit.settle(arena, made.id)

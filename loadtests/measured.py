@@ -19,7 +19,7 @@ from engine import bots as house
 from engine.record import Record
 from engine.rules import PRESETS
 from engine.table import Outcome
-from loadtests import bench_scale, claimers, fresh, ledger, pooler
+from loadtests import bench_scale, claimers, fresh, ledger, pooler, singly
 from service import leases, matches, presence, reap, upload
 from service.leases import Assignment
 from service.limits import Limits
@@ -81,7 +81,7 @@ def measure() -> Measured:
         turn = _Turn(arena, outcome)
         worker, database = zip(*(turn.cost(lambda size=size: turn.go(size)) for size in SIZES), strict=True)
         times, pooler_ms = _pooled(arena, outcome, sum(database))
-        renewed = turn.cost(lambda: leases.renew(arena, turn.held[0]))
+        renewed = turn.cost(lambda: singly.renew(arena, turn.held[0]))
         here = turn.cost(lambda: presence.here(arena, "host-0-0-1", "A", {}))
         quiet = turn.cost(lambda: reap.reap(arena, lambda _: None), 5)
         read = turn.cost(lambda: matches.match(arena, f"{turn.held[0].tournament_id}-0"))

@@ -22,11 +22,13 @@ from engine.record import Record
 from engine.rules import RuleSet
 from engine.scoring import counted
 from engine.table import Outcome
-from service import accounts, bots, house, leases, refit, schema, tournaments, trials
+from loadtests import singly
+from service import accounts, bots, house, refit, schema, tournaments, trials
 from service.accounts import Account
 from service.jobs import InlineQueue
-from service.leases import Assignment, Spent
+from service.leases import Assignment
 from service.settings import Settings
+from service.sheet import Spent
 from service.work import Arena
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -95,11 +97,11 @@ def submit(arena: Arena, many: int) -> Iterator[str]:
 
 def play(arena: Arena, skill: dict[str, float], dice: random.Random) -> Iterator[int]:
     """Plays all that waits; 1 for each match."""
-    held = leases.claim(arena, "seed")
+    held = singly.claim(arena, "seed")
     while held is not None:
         outcome = one(held, [skill.get(each.partition(":")[0], 0.5) for each in held.versions], dice)
         spent = [Spent(dice.randrange(5, 400), dice.randrange(400, 2000), 9000) for _ in held.versions]
-        _, held = leases.finish_and_claim(arena, held, outcome, spent, mode="A", worker="seed", more=True)
+        _, held = singly.finish_and_claim(arena, held, outcome, spent, mode="A", worker="seed", more=True)
         yield 1
 
 

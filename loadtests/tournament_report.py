@@ -25,12 +25,12 @@ from api import shown
 from engine.bots import source
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, play
+from loadtests import singly
 from service import (
     accounts,
     bots,
     folds,
     inquiry,
-    leases,
     matches,
     plans,
     rankings,
@@ -44,8 +44,8 @@ from service import (
 from service.accounts import Account
 from service.audit import Audit
 from service.jobs import InlineQueue
-from service.leases import Spent
 from service.settings import Settings
+from service.sheet import Spent
 from service.standings import Result
 from service.work import Arena
 
@@ -84,7 +84,7 @@ def play_all(arena: Arena, total: int, title: str) -> float:
     """Play whatever is planned; seconds it took."""
     modules: dict[str, ModuleType] = {}
     began, done = time.perf_counter(), 0
-    held = leases.claim(arena, "report-0")
+    held = singly.claim(arena, "report-0")
     with shown.bar(title) as bar:
         while held is not None:
             players = [LocalPlayer.of(_bot(arena, version, modules)) for version in held.versions]
@@ -94,7 +94,7 @@ def play_all(arena: Arena, total: int, title: str) -> float:
             cpu = int(1000 * (time.process_time() - began_match) / len(players))
             spent = [Spent(cpu, cpu, 0)] * len(players)
             worker = f"report-{done % 2}"
-            _, held = leases.finish_and_claim(arena, held, outcome, spent, mode="-", worker=worker, more=True)
+            _, held = singly.finish_and_claim(arena, held, outcome, spent, mode="-", worker=worker, more=True)
             done += 1
             bar.at(done, total)
     return time.perf_counter() - began

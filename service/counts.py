@@ -107,7 +107,7 @@ def ask_for_bot(work: Work, bot_id: str) -> None:
 def open_pool(work: Work, rules_key: str, players: int) -> None:
     """The pool is there from the first tournament on."""
     row = {"rules_key": rules_key, "players": players}
-    work.db.execute(_or_nothing(work).insert(pool).values(row).on_conflict_do_nothing())
+    work.db.execute(_dialect(work).insert(pool).values(row).on_conflict_do_nothing())
 
 
 def load(db: Connection, rules_key: str, players: int, *, over: bool = False) -> Counted:
@@ -209,7 +209,7 @@ def _new(dialect: str) -> Any:
     return kind.insert(counted).on_conflict_do_nothing().returning(counted.c.matches)
 
 
-def _or_nothing(work: Work) -> Any:
+def _dialect(work: Work) -> Any:
     return postgresql if work.db.dialect.name == "postgresql" else sqlite
 
 

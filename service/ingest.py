@@ -45,7 +45,7 @@ def _finished(work: Work, sheets: Sequence[Sheet]) -> list[bool]:
     """The matches' own rows: which of these were held, and are done now."""
     if len(sheets) == 1:
         return [bool(work.db.execute(FENCED, _result(work, sheets[0])).rowcount)]
-    held = _held(work, by_tournament(sheets))
+    held = _present(work, by_tournament(sheets))
     taken = [_fits(held, each) for each in sheets]
     for timed in (True, False):  # sheets of older programs do not say how long their match took
         some = [_result(work, each) for each, fits in zip(sheets, taken, strict=True)
@@ -98,7 +98,7 @@ def _fits(held: dict[tuple[str, int], str], sheet: Sheet) -> bool:
     return fits
 
 
-def _held(work: Work, numbers: Mapping[str, Sequence[int]]) -> dict[tuple[str, int], str]:
+def _present(work: Work, numbers: Mapping[str, Sequence[int]]) -> dict[tuple[str, int], str]:
     """The present leases of these matches, locked in one order."""
     held: dict[tuple[str, int], str] = {}
     for tournament_id, some in numbers.items():

@@ -15,13 +15,12 @@ from typing import Any
 import structlog
 from sqlalchemy import and_, bindparam, select, update
 
-from engine.table import Outcome
 from service import counts, incidents, ingest, lost, schedule, stages, turns
 from service.errors import Unavailable
 from service.fence import FENCED, OF_THIS, new_token, under
 from service.jobs import PLAY, Job
 from service.lost import ALONE
-from service.sheet import Sheet, Spent
+from service.sheet import Sheet
 from service.tables import entrant, match
 from service.tables import tournament as tournament_rows
 from service.turns import ONE, Share
@@ -72,32 +71,10 @@ class Assignment:
         return f"{self.tournament_id}-{self.number}"
 
 
-def claim(arena: Arena, worker: str) -> Assignment | None:
-    """The next match of the tournament whose turn it is; None when there is nothing to do."""
-    return next(iter(claim_some(arena, worker, ONE)), None)
-
-
 def claim_some(arena: Arena, worker: str, share: Share) -> list[Assignment]:
     """The next matches of the tournament whose turn it is, in the order they are to be played."""
     with arena.work() as work:
         return _claim(work, worker, _lease(arena), turns.waiting(work), share)
-
-
-def finish_and_claim(
-    arena: Arena,
-    done: Assignment,
-    outcome: Outcome,
-    spent: Sequence[Spent],
-    *,
-    mode: str,
-    replays: int = 0,
-    worker: str,
-    more: bool,
-) -> tuple[bool, Assignment | None]:
-    """Give in what was played and claim the next match if `more`; see `Sheet.of` and `give_in`."""
-    return give_in(
-        arena, Sheet.of(done, outcome, spent, mode=mode, replays=replays), worker=worker, more=more
-    )
 
 
 def give_in(arena: Arena, sheet: Sheet, *, worker: str, more: bool = False) -> tuple[bool, Assignment | None]:
@@ -122,13 +99,13 @@ def give_in_all(
     """
     told: list[bool] = []
     while len(sheets) > ingest.AT_ONCE:
-        told += _give_in(arena, sheets[: ingest.AT_ONCE], worker, None, ())[0]
+        told += _write(arena, sheets[: ingest.AT_ONCE], worker, None, ())[0]
         sheets = sheets[ingest.AT_ONCE :]
-    taken, following = _give_in(arena, sheets, worker, share, unbegun)
+    taken, following = _write(arena, sheets, worker, share, unbegun)
     return told + taken, following
 
 
-def _give_in(
+def _write(
     arena: Arena, sheets: Sequence[Sheet], worker: str, share: Share | None, unbegun: Sequence[Assignment]
 ) -> tuple[list[bool], list[Assignment]]:
     following: list[Assignment] = []
@@ -152,16 +129,11 @@ def _give_in(
     return taken, following
 
 
-def renew(arena: Arena, held: Assignment) -> bool:
-    """Hold on to a match that is still being played; False if it was lost."""
-    return renew_all(arena, [held])[0]
-
-
 def renew_all(arena: Arena, held: Sequence[Assignment | Sheet]) -> list[bool]:
-    """Hold on to several, as they were claimed; for each whether it is still held."""
+    """Hold on to what is being played, as it was claimed; for each whether it is still held."""
     with arena.work() as work:
         until = {"lease_until": work.now + _lease(arena)}
-        return [bool(work.db.execute(FENCED, _held(each) | until).rowcount) for each in held]
+        return [bool(work.db.execute(FENCED, _lease_of(each) | until).rowcount) for each in held]
 
 
 def give_back(arena: Arena, held: Assignment | Sheet, trouble: str, *, suspicion: int = ALONE) -> None:
@@ -196,7 +168,7 @@ def _lease(arena: Arena) -> timedelta:
 def _hand_back(work: Work, unbegun: Sequence[Assignment]) -> None:
     """As if they had never been claimed."""
     if unbegun:
-        work.db.execute(UNBEGUN, [_held(each) | NEVER_BEGUN for each in unbegun])
+        work.db.execute(UNBEGUN, [_lease_of(each) | NEVER_BEGUN for each in unbegun])
 
 
 def _claim(work: Work, worker: str, lease: timedelta, found: Sequence[Any], share: Share) -> list[Assignment]:
@@ -250,5 +222,5 @@ def _served(work: Work, tournament_id: str) -> None:
         work.db.execute(SERVE, {**this, "claimed_at": work.now})
 
 
-def _held(held: Assignment | Sheet) -> dict[str, Any]:
+def _lease_of(held: Assignment | Sheet) -> dict[str, Any]:
     return under(held.tournament_id, held.number, held.token)

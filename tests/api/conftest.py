@@ -28,10 +28,11 @@ from api.cli import main
 from api.client import Client
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
-from service import leases, refit, schema, tables, trials
+from loadtests import singly
+from service import refit, schema, tables, trials
 from service.jobs import CHECK, SETTLE, InlineQueue
-from service.leases import Spent
 from service.settings import Settings
+from service.sheet import Spent
 from service.work import Arena
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -300,14 +301,14 @@ def play_all(arena: Arena) -> Callable[..., None]:
     """Plays what waits to be played with trusted functions; entrant 0 commits a fault in each match."""
 
     def run(most: int = 1000) -> None:
-        held = leases.claim(arena, "here")
+        held = singly.claim(arena, "here")
         while held is not None and most > 0:
             most -= 1
             functions = {"bid": lambda view: 1, "play": lambda view: view["legal"][0]}
             seats = [(Faulty if each == 0 else LocalPlayer)(**functions) for each in held.entrants]
             outcome = play(RuleSet.parse(held.rules, len(seats)), seats, seed=held.seed)
             spent = [Spent(1, 2, 3)] * len(seats)
-            _, held = leases.finish_and_claim(
+            _, held = singly.finish_and_claim(
                 arena, held, outcome, spent, mode="A", worker="here", more=most > 0
             )
 

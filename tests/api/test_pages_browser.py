@@ -17,10 +17,11 @@ import engine.bots.random
 from api.app import create_app
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
-from service import accounts, bots, comparisons, house, leases, matches, refit, schema, tournaments, trials
+from loadtests import singly
+from service import accounts, bots, comparisons, house, matches, refit, schema, tournaments, trials
 from service.jobs import CHECK, SETTLE, InlineQueue, Job
-from service.leases import Spent
 from service.settings import Settings
+from service.sheet import Spent
 from service.work import Arena
 
 HOSTILE = '<img src=x onerror="document.title=1">\'"&amp;<script>document.title=2</script>'
@@ -130,7 +131,7 @@ def passes(arena: Arena, version_id: str) -> None:
 def play_all(arena: Arena) -> None:
     """Every match that waits, by the house bots' own functions; Ada's bot stumbles."""
     names = {bot.id: bot.name for bot in bots.bots(arena).items}
-    held = leases.claim(arena, "here")
+    held = singly.claim(arena, "here")
     while held is not None:
         who = [names[version.partition(":")[0]] for version in held.versions]
         seats = [
@@ -141,7 +142,7 @@ def play_all(arena: Arena) -> None:
         ]
         outcome = play(RuleSet.parse(held.rules, len(seats)), seats, seed=held.seed)
         spent = [Spent(12 + seat, 345, 6789) for seat in range(len(seats))]
-        _, held = leases.finish_and_claim(arena, held, outcome, spent, mode="A", worker="here", more=True)
+        _, held = singly.finish_and_claim(arena, held, outcome, spent, mode="A", worker="here", more=True)
 
 
 PAGES: dict[str, Callable[[Site], str]] = {

@@ -21,12 +21,12 @@ from sqlalchemy import func, select, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, play
+from loadtests import singly
 from service import (
     accounts,
     archive,
     bots,
     folds,
-    leases,
     refit,
     schema,
     sources,
@@ -109,13 +109,13 @@ def undisturbed(settings: Settings, backup: Path, tournament_id: str) -> dict[st
     with opened(settings) as arena:
         archive.restore(arena, backup)
         assert stages.begin(arena, tournament_id)
-        held = leases.claim(arena, "peace")
+        held = singly.claim(arena, "peace")
         while held is not None:
             seats = [LocalPlayer.of(author(arena, each)) for each in held.versions]
             rules = RuleSet.parse(held.rules, len(seats))
             outcome = play(rules, seats, seed=held.seed, limits=held.limits, bot_seeds=held.bot_seeds)
             spent = [Spent(1, 1, 1, 1)] * len(seats)
-            _, held = leases.finish_and_claim(
+            _, held = singly.finish_and_claim(
                 arena, held, outcome, spent, mode="A", worker="peace", more=True
             )
         refit.settle(arena, tournament_id)

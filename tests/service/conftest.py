@@ -14,12 +14,13 @@ from sqlalchemy import create_engine, make_url, text, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, Outcome, play
+from loadtests import singly
 from service import accounts, bots, leases, reap, schema, tables
 from service.accounts import Account
 from service.jobs import InlineQueue
-from service.leases import Assignment, Spent
+from service.leases import Assignment
 from service.settings import Settings
-from service.sheet import Sheet
+from service.sheet import Sheet, Spent
 from service.work import Arena
 
 BOT = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -191,7 +192,7 @@ def finish() -> Callable[..., tuple[bool, Assignment | None]]:
 
     def do(arena: Arena, held: Assignment, *, more: bool = False) -> tuple[bool, Assignment | None]:
         spent = [Spent(1, 2, 3) for _ in held.versions]
-        return leases.finish_and_claim(arena, held, played(held), spent, mode="A", worker="w", more=more)
+        return singly.finish_and_claim(arena, held, played(held), spent, mode="A", worker="w", more=more)
 
     return do
 
@@ -215,7 +216,7 @@ def play_all(finish: Callable[..., tuple[bool, Assignment | None]]) -> Callable[
     """Plays whatever there is to play; how many matches that were."""
 
     def do(arena: Arena) -> int:
-        count, held = 0, leases.claim(arena, "w")
+        count, held = 0, singly.claim(arena, "w")
         while held is not None:
             _, held = finish(arena, held, more=True)
             count += 1

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from service import accounts, archive, folds, leases, refit, schema, tournaments
+from loadtests import singly
+from service import accounts, archive, folds, refit, schema, tournaments
 from service.accounts import Account
 from service.errors import Conflict, Invalid
 from service.jobs import InlineQueue
@@ -37,7 +38,7 @@ def cup(
     """A tournament half played, rated."""
     made = tournaments.create(arena, author, {**SPEC, "entrants": ready_bots(4)})
     for _ in range(5):
-        held = leases.claim(arena, "w")
+        held = singly.claim(arena, "w")
         assert held is not None
         finish(arena, held)
     refit.settle(arena, made.id)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
+from loadtests import singly
 from service import (
     accounts,
     bots,
@@ -67,7 +68,7 @@ def test_a_batch_is_the_next_matches_in_their_order_under_one_lease(
     held = some(arena, cup, "w", 4)
     assert [each.number for each in held] == [0, 1, 2, 3]
     assert len({each.token for each in held}) == 1
-    alone = leases.claim(arena, "another")
+    alone = singly.claim(arena, "another")
     assert alone is not None and alone.number == 4
     taken, following = leases.give_in_all(
         arena, [make(each) for each in held], worker="w", share=Share(20, {cup: 10})
@@ -123,12 +124,12 @@ def test_nobody_takes_more_than_half_its_part_of_what_is_left(
     arena: Arena, cup: str, workers: int, first: int, numbers: int
 ) -> None:
     for _ in range(first):
-        assert leases.claim(arena, "others") is not None
+        assert singly.claim(arena, "others") is not None
     assert len(leases.claim_some(arena, "w", Share(1000, {cup: 10.0}, workers))) == numbers
 
 
 def test_a_batch_ends_before_what_was_tried_before_which_is_played_by_itself(arena: Arena, cup: str) -> None:
-    held = [leases.claim(arena, "w") for _ in range(4)]
+    held = [singly.claim(arena, "w") for _ in range(4)]
     leases.give_back(arena, held[2], "Stopped: ", suspicion=0)  # type: ignore[arg-type]
     leases.give_back(arena, held[0], "Stopped: ", suspicion=0)  # type: ignore[arg-type]
     share = Share(40, {cup: 10.0})
@@ -157,7 +158,7 @@ def test_what_was_not_begun_is_planned_as_if_it_had_never_been_claimed(
 def test_each_result_of_a_batch_is_judged_by_its_own_match(arena: Arena, cup: str, make: Make) -> None:
     held = some(arena, cup, "w", 4)
     leases.give_back(arena, held[1], "lost", suspicion=0)
-    again = leases.claim(arena, "another")
+    again = singly.claim(arena, "another")
     assert again is not None and again.number == held[1].number
     sheets = [make(each) for each in held]
     assert leases.give_in_all(arena, sheets, worker="w")[0] == [True, False, True, True]
@@ -219,8 +220,8 @@ def test_of_a_silent_batch_none_is_suspected_and_a_match_alone_is_as_ever(
     arena: Arena, cup: str, pass_time: Callable[[float], int]
 ) -> None:
     some(arena, cup, "host-ab-0-1", 3)
-    leases.claim(arena, "host-ab-1-2")
-    leases.claim(arena, "host-cd-0-3")
+    singly.claim(arena, "host-ab-1-2")
+    singly.claim(arena, "host-cd-0-3")
     some(arena, cup, "host-ef-0-4", 2)
     assert pass_time(arena.settings.lease_seconds) == 7
     found = rows(arena)

@@ -10,12 +10,14 @@ from sqlalchemy import func, select, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, play
+from loadtests import singly
 from service import accounts, comparisons, games, leases, matches, rankings, reap, refit, tables, tournaments
 from service.accounts import Account
 from service.contest import seats
 from service.design import Dice
 from service.errors import Forbidden, Invalid, NotFound
-from service.leases import Assignment, Spent
+from service.leases import Assignment
+from service.sheet import Spent
 from service.work import Arena
 
 Ready = Callable[[int], list[str]]
@@ -43,12 +45,12 @@ def finish(arena: Arena, held: Assignment, *, a_is_better: bool = True) -> bool:
     players = [LocalPlayer.of(Bidder((who == 0) == a_is_better)) for who in held.entrants]
     outcome = play(RuleSet.parse(held.rules, len(players)), players, seed=held.seed)
     spent = [Spent(1, 2, 3)] * len(players)
-    taken, _ = leases.finish_and_claim(arena, held, outcome, spent, mode="A", worker="w", more=False)
+    taken, _ = singly.finish_and_claim(arena, held, outcome, spent, mode="A", worker="w", more=False)
     return taken
 
 
 def claimed(arena: Arena, most: int = 1000) -> list[Assignment]:
-    held = (leases.claim(arena, "w") for _ in range(most))
+    held = (singly.claim(arena, "w") for _ in range(most))
     return [each for each in iter(lambda: next(held, None), None)]
 
 
@@ -78,7 +80,7 @@ def test_a_better_bot_is_found_and_the_rest_is_never_played(
     states = {match.number: match.status for match in matches.matches(arena, made.id, limit=200).items}
     assert {states[number] for number in range(64)} == {"done"}
     assert {states[number] for number in range(64, 80)} == {"void"}
-    assert leases.claim(arena, "w") is None
+    assert singly.claim(arena, "w") is None
 
 
 def test_the_order_of_finishing_changes_nothing(arena: Arena, author: Account, ready_bots: Ready) -> None:
@@ -132,7 +134,7 @@ def test_a_match_that_we_cannot_play_takes_its_deal_out_of_the_test(
         arena, author, contest(ready_bots(2), elo0=-5, elo1=5, alpha=0.001, beta=0.001, cap=30)
     )
     for _ in range(3):
-        broken = leases.claim(arena, "w")
+        broken = singly.claim(arena, "w")
         assert broken is not None and broken.number == 0
         leases.give_back(arena, broken, "the machine caught fire")
     for held in claimed(arena):

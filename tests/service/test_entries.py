@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from engine.rules import RuleSet
+from loadtests import singly
 from service import (
     accounts,
     bots,
@@ -126,10 +127,10 @@ def test_who_withdraws_leaves_whole_deals_and_no_points_to_others(
     mine = ready_bot(arena, bob, "mine")
     made = tournaments.create(arena, author, spec([*ready_bots(4), mine], players=4, deals=2))
     for _ in range(6):  # a deal group and a half
-        held = leases.claim(arena, "w")
+        held = singly.claim(arena, "w")
         assert held is not None
         finish(arena, held)
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     assert held is not None
     before = {row.entrant: row.points for row in folds.standings_of(arena, made.id)}
     for _ in range(2):
@@ -407,11 +408,11 @@ def test_every_format_is_played_to_its_end_whatever_fails(
     ids = ready_bots(9)
     more = {"challenger": ids[0]} if name == "gauntlet" else {}
     made = tournaments.create(arena, author, spec(ids, format=name, deals=1, **more))
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     for _ in range(3):
         assert held is not None
         leases.give_back(arena, held, "fire")
-        held = leases.claim(arena, "w")
+        held = singly.claim(arena, "w")
     assert held is not None
     leases.give_back(arena, held, "fire")
     play_all(arena)
@@ -427,7 +428,7 @@ def test_a_ladder_goes_on_until_it_is_stopped(
     arena: Arena, author: Account, ready_bots: Ready, finish: Finish, bob: Account, play_all: PlayAll
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(5), format="ladder", deals=1))
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     for _ in range(30):
         assert held is not None
         _, held = finish(arena, held, more=True)

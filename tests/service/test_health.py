@@ -7,7 +7,8 @@ import pytest
 import yaml
 from sqlalchemy import Connection, text, update
 
-from service import health, leases, presence, progress, reap, tables, tournaments
+from loadtests import singly
+from service import health, presence, progress, reap, tables, tournaments
 from service.errors import Unavailable
 from service.jobs import CHECK, PLAY, InlineQueue, Job
 from service.settings import Settings
@@ -84,7 +85,7 @@ def test_metrics_tell_a_sick_worker_from_the_others(
 ) -> None:
     tournaments.create(arena, author, {"name": "Cup", "players": 2, "deals": 1, "entrants": ready_bots(2)})
     presence.here(arena, "lame-1", None, {"error": "no sandbox"})
-    held = leases.claim(arena, "pod-7f-x2-birth-0-99")
+    held = singly.claim(arena, "pod-7f-x2-birth-0-99")
     assert held is not None
     finish(arena, held)
     with arena.work() as work:
@@ -100,7 +101,7 @@ def test_metrics_are_of_one_moment_whatever_is_played_meanwhile(
 ) -> None:
     spec = {"name": "Cup", "players": 2, "deals": 2, "entrants": ready_bots(3)}
     total = tournaments.create(arena, author, spec).progress.total
-    held, real = leases.claim(arena, "w"), progress.in_all
+    held, real = singly.claim(arena, "w"), progress.in_all
 
     def slowly(db: Connection) -> progress.Done:
         so_far = real(db)
@@ -150,7 +151,7 @@ def test_the_clusters_autoscaler_counts_the_matches_to_play(
     made = tournaments.create(arena, author, spec)
     total = made.progress.total
     assert counted() == total
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     assert held is not None
     assert counted() == total, "what is being played keeps its worker"
     finish(arena, held)

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
+from loadtests import singly
 from service import counts, incidents, leases, progress, rerate, stages, tables, tournaments
 from service.accounts import Account
 from service.errors import Unavailable
@@ -30,7 +31,7 @@ def cup(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]) -
 
 
 def claimed(arena: Arena, many: int) -> list[Assignment]:
-    return [held for held in (leases.claim(arena, f"host-0-{n}-1") for n in range(many)) if held is not None]
+    return [held for held in (singly.claim(arena, f"host-0-{n}-1") for n in range(many)) if held is not None]
 
 
 def together(arena: Arena, sheets: Sequence[Sheet], *, worker: str) -> list[bool]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from loadtests import singly
 from service import folds, incidents, leases, matches, presence, reap, tables, tournaments, trials
 from service.accounts import Account
 from service.leases import Assignment
@@ -27,7 +28,7 @@ def cup(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]) -
 
 
 def claimed(arena: Arena, worker: str = "w") -> Assignment:
-    held = leases.claim(arena, worker)
+    held = singly.claim(arena, worker)
     assert held is not None
     return held
 
@@ -68,7 +69,7 @@ def test_a_clock_that_jumps_takes_no_lease_away_and_keeps_no_dead_one(
     clock.turn(jump)
     assert reap.reap(arena).returned == 0
     for _ in range(6):
-        assert leases.renew(arena, living)
+        assert singly.renew(arena, living)
         pass_time(arena.settings.lease_seconds / 3)
     assert [row(arena, each).status for each in (living, dead)] == ["leased", "planned"]
 
@@ -81,7 +82,7 @@ def test_a_holder_whose_clock_is_wrong_keeps_its_lease_and_loses_it_like_any_oth
     held = [claimed(each) for each in wrong]
     for _ in range(6):
         assert pass_time(arena.settings.lease_seconds / 3) == 0
-        assert [leases.renew(there, each) for there, each in zip(wrong, held, strict=True)] == [True, True]
+        assert [singly.renew(there, each) for there, each in zip(wrong, held, strict=True)] == [True, True]
     assert pass_time(arena.settings.lease_seconds + 2) == 2
 
 

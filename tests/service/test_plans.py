@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from service import accounts, forecast, leases, matches, plans, presence, tables, tournaments
+from loadtests import singly
+from service import accounts, forecast, matches, plans, presence, tables, tournaments
 from service.accounts import Account
 from service.errors import Invalid
 from service.formats import FORMATS
@@ -67,7 +68,7 @@ def test_costs_are_the_limits_until_there_is_something_to_go_by(
     most = 4 * (2_000 + 50 * 8)  # at most two bids, three cards, and a colour for each
     assert (plan.cpu_basis, plan.cpu_hours) == ("limits", pytest.approx(8 * most / 3_600_000))
     tournaments.create(arena, author, told)
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     while held is not None:
         clock.turn(0.5)
         _, held = finish(arena, held, more=True)

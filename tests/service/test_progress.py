@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 from sqlalchemy import delete, select
 
+from loadtests import singly
 from service import health, leases, leaving, progress, rerate, tournaments
 from service.accounts import Account
 from service.errors import Conflict
@@ -46,7 +47,7 @@ def test_whatever_happens_to_matches_what_is_kept_is_what_a_count_gives(
         made.append(tournaments.create(arena, author, {**told, "rules": SMALL, "deals": 1}).id)
 
     def claim() -> None:
-        held.extend(filter(None, [leases.claim(arena, f"host-0-{len(held)}-1")]))
+        held.extend(filter(None, [singly.claim(arena, f"host-0-{len(held)}-1")]))
 
     def give_in() -> None:
         if held:
@@ -86,7 +87,7 @@ def test_those_who_finish_at_once_all_count(
 ) -> None:
     told = {"name": "Cup", "entrants": ready_bots(2), "players": 2, "rules": SMALL, "deals": 8}
     cup = tournaments.create(arena, author, told).id
-    claimed = [leases.claim(arena, f"w-{n}") for n in range(16)]
+    claimed = [singly.claim(arena, f"w-{n}") for n in range(16)]
     with ThreadPoolExecutor(8) as crowd:
         assert all(taken for taken, _ in crowd.map(lambda each: finish(arena, each), claimed))
     assert tournaments.tournament(arena, cup).progress.played == 16
@@ -109,7 +110,7 @@ def test_what_an_older_program_did_not_add_is_made_up_for_at_the_end(
 ) -> None:
     told = {"name": "Cup", "entrants": ready_bots(2), "players": 2, "rules": SMALL, "deals": 2}
     cup = tournaments.create(arena, author, told).id
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     while held is not None:
         with arena.work() as work:  # as if whoever gave in the one before did not know of these rows
             work.db.execute(delete(progress.rows))

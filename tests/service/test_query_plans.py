@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import select
 
-from loadtests import plans
-from service import folds, health, leases, leaving, lost, matches, quotas, rankings, reap, tournaments
+from loadtests import plans, singly
+from service import folds, health, leaving, lost, matches, quotas, rankings, reap, tournaments
 from service.accounts import Account
 from service.leases import Assignment
 from service.progress import LEASED
@@ -30,8 +30,8 @@ def test_no_hot_statement_reads_all_matches(
     arena: Arena, author: Account, cup: str, finish: Callable[..., tuple[bool, Assignment | None]]
 ) -> None:
     with plans.recorded(arena) as asked:
-        held = leases.claim(arena, "host-0-1-1")
-        assert held is not None and leases.renew(arena, held)
+        held = singly.claim(arena, "host-0-1-1")
+        assert held is not None and singly.renew(arena, held)
         finish(arena, held, more=True)
         lost.inherit(arena, "host-0-1", "host-0-1-2")
         reap.reap(arena)

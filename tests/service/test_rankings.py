@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loadtests import singly
 from service import bots, leases, lost, rankings, reap, refit, tournaments
 from service.accounts import Account
 from service.errors import NotFound
@@ -42,7 +43,7 @@ def test_an_empty_pool_has_no_lines(arena: Arena) -> None:
 def test_only_whole_deal_groups_are_rated(arena: Arena, cup: Callable[..., str], finish: Finish) -> None:
     made = cup(2)
     for played in range(1, 8):
-        held = leases.claim(arena, "w")
+        held = singly.claim(arena, "w")
         assert held is not None
         finish(arena, held)
         refit.settle(arena, made)
@@ -55,7 +56,7 @@ def test_stopping_a_tournament_does_not_choose_which_results_count(
 ) -> None:
     made = cup(2)
     for _ in range(6):
-        held = leases.claim(arena, "w")
+        held = singly.claim(arena, "w")
         assert held is not None
         finish(arena, held)
     tournaments.cancel(arena, author, made)
@@ -68,7 +69,7 @@ def test_what_was_played_of_a_deal_counts_while_paused_and_when_all_is_over(
 ) -> None:
     made = cup(1)
     for _ in range(3):
-        held = leases.claim(arena, "w")
+        held = singly.claim(arena, "w")
         assert held is not None
         finish(arena, held)
     tournaments.pause(arena, author, made)
@@ -78,7 +79,7 @@ def test_what_was_played_of_a_deal_counts_while_paused_and_when_all_is_over(
     refit.settle(arena, made)
     assert rankings.rankings(arena, rules=pool(arena)).items == []
     for _ in range(lost.ENOUGH // lost.ALONE):
-        held = leases.claim(arena, "w")
+        held = singly.claim(arena, "w")
         assert held is not None
         leases.give_back(arena, held, "fire")
     refit.settle(arena, made)
@@ -150,7 +151,7 @@ def test_running_pools_are_fitted_every_few_seconds(
     cup(3)
     counts = []
     for _ in range(12):
-        held = leases.claim(arena, "w")
+        held = singly.claim(arena, "w")
         assert held is not None
         finish(arena, held)
         clock.turn(1)

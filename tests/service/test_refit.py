@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from service import counts, leases, paging, rankings, refit, rerate, tables, tournaments
+from loadtests import singly
+from service import counts, paging, rankings, refit, rerate, tables, tournaments
 from service.accounts import Account
 from service.errors import Invalid
 from service.leases import Assignment
@@ -40,7 +41,7 @@ def cups(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]) 
 
 
 def claimed(arena: Arena) -> list[Assignment]:
-    return list(iter(lambda: leases.claim(arena, "w"), None))
+    return list(iter(lambda: singly.claim(arena, "w"), None))
 
 
 def pool(arena: Arena) -> Any:

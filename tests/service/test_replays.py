@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import update
 
 from engine.cards import CODES
-from service import leases, matches, opponents, places, rankings, refit, replays, tournaments
+from loadtests import singly
+from service import matches, opponents, places, rankings, refit, replays, tournaments
 from service.accounts import Account
 from service.errors import Conflict, NotFound
 from service.tables import rating
@@ -21,7 +22,7 @@ def cup(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]], f
     made = tournaments.create(
         arena, author, {"name": "Cup", "entrants": ready_bots(4), "players": 4, "deals": 2}
     )
-    held = leases.claim(arena, "here")
+    held = singly.claim(arena, "here")
     while held is not None:
         _, held = finish(arena, held, more=True)
     return made.id

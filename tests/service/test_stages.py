@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, text, update
 
-from service import leases, matches, reap, stages, tables, tournaments
+from loadtests import singly
+from service import matches, reap, stages, tables, tournaments
 from service.accounts import Account
 from service.formats import Done, Field, Stage, base
 from service.formats.swiss import Swiss
@@ -45,7 +46,7 @@ def test_a_round_robin_is_written_in_portions_ahead_of_play_and_ends_whole(
     made = tournaments.create(arena, author, spec(ready_bots(5), deals=3))
     assert made.progress.total == 60
     assert count(arena, made.id) == 20
-    held, written = leases.claim(arena, "w"), [20]
+    held, written = singly.claim(arena, "w"), [20]
     while held is not None:
         reap.reap(arena)
         written.append(count(arena, made.id))
@@ -141,7 +142,7 @@ def test_cancelling_while_results_come_in_never_deadlocks(
 
         def work_on(name: str, trouble: list[BaseException] = trouble) -> None:
             try:
-                held = leases.claim(arena, name)
+                held = singly.claim(arena, name)
                 while held is not None:
                     _, held = finish(arena, held, more=True)
             except BaseException as error:
@@ -190,7 +191,7 @@ def test_who_gives_in_the_last_of_a_deal_waits_for_nobody_who_changes_the_tourna
     if arena.database.dialect.name == "sqlite":
         pytest.skip("a writer is alone there")
     made = tournaments.create(arena, author, spec(ready_bots(4), deals=1, rules=SMALL))
-    *others, last = [held for held in iter(lambda: leases.claim(arena, "w"), None)][:4]
+    *others, last = [held for held in iter(lambda: singly.claim(arena, "w"), None)][:4]
     for held in others:
         finish(arena, held)
     giving = threading.Thread(target=finish, args=(arena, last))
@@ -221,7 +222,7 @@ def test_nobody_waits_and_no_lease_runs_while_a_stage_is_worked_out(
     tournaments.create(arena, author, spec(ids, format="swiss", stages=2, deals=1))
     assert leased == [0]
     tournaments.create(arena, author, spec(ids, deals=1))  # there is another match to go on with
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     while held is not None and len(leased) < 2:
         _, held = finish(arena, held, more=True)
     assert leased == [0, 0]

@@ -14,6 +14,7 @@ from engine.bots import NAMES
 from engine.record import Record, verify
 from engine.rules import RuleSet
 from engine.table import Fault, FaultKind, LocalPlayer, play
+from loadtests import singly
 from service import (
     accounts,
     bots,
@@ -32,7 +33,8 @@ from service import (
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, Invalid, NotFound
 from service.jobs import PLAY, InlineQueue
-from service.leases import Assignment, Spent
+from service.leases import Assignment
+from service.sheet import Spent
 from service.work import Arena
 
 Clock = Any  # the one of conftest.py
@@ -99,7 +101,7 @@ def test_the_order_of_finishing_changes_neither_standings_nor_ratings(
     arena: Arena, author: Account, ready_bots: Ready, clock: Clock, finish: Finish
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(5)))
-    held = [each for _ in range(made.progress.total) if (each := leases.claim(arena, "w")) is not None]
+    held = [each for _ in range(made.progress.total) if (each := singly.claim(arena, "w")) is not None]
     random.Random(7).shuffle(held)
     for each in held:
         clock.turn(0.01)
@@ -122,14 +124,14 @@ def test_a_late_result_of_a_lost_lease_is_refused(
     arena: Arena, author: Account, ready_bots: Ready, pass_time: Callable[[float], int], finish: Finish
 ) -> None:
     tournaments.create(arena, author, spec(ready_bots(4)))
-    slow = leases.claim(arena, "slow")
+    slow = singly.claim(arena, "slow")
     assert slow is not None
     assert pass_time(arena.settings.lease_seconds) == 1
-    quick = leases.claim(arena, "quick")
+    quick = singly.claim(arena, "quick")
     assert quick is not None
     assert (quick.number, quick.attempt) == (slow.number, 2)
     assert finish(arena, slow)[0] is False
-    assert leases.renew(arena, slow) is False
+    assert singly.renew(arena, slow) is False
     assert finish(arena, quick)[0] is True
     assert finish(arena, quick)[0] is False
 
@@ -138,11 +140,11 @@ def test_a_renewed_lease_is_kept(
     arena: Arena, author: Account, ready_bots: Ready, clock: Clock, finish: Finish
 ) -> None:
     tournaments.create(arena, author, spec(ready_bots(4)))
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     assert held is not None
     for _ in range(5):
         clock.turn(arena.settings.lease_seconds - 1)
-        assert leases.renew(arena, held)
+        assert singly.renew(arena, held)
         assert reap.reap(arena).returned == 0
     assert finish(arena, held)[0]
 
@@ -152,7 +154,7 @@ def test_a_match_that_fails_three_times_is_set_aside_and_its_group_does_not_coun
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4), deals=2))
     for attempt in range(1, 4):
-        held = leases.claim(arena, "w")
+        held = singly.claim(arena, "w")
         assert held is not None
         assert (held.number, held.attempt) == (0, attempt)
         leases.give_back(arena, held, "the machine caught fire")
@@ -175,7 +177,7 @@ def test_a_start_time_is_honoured_by_the_reaper(
 ) -> None:
     ids = ready_bots(4)
     made = tournaments.create(arena, author, spec(ids, start_at=clock.now + timedelta(minutes=10)))
-    assert (made.status, leases.claim(arena, "w")) == ("scheduled", None)
+    assert (made.status, singly.claim(arena, "w")) == ("scheduled", None)
     clock.turn(599)
     assert reap.reap(arena).started == 0
     clock.turn(2)
@@ -214,16 +216,16 @@ def test_a_paused_tournament_gives_out_no_matches_until_it_goes_on(
     made = tournaments.create(arena, author, spec(ready_bots(4)))
     assert tournaments.pause(arena, author, made.id).status == "paused"
     assert tournaments.pause(arena, author, made.id).status == "paused"
-    assert leases.claim(arena, "w") is None
+    assert singly.claim(arena, "w") is None
     assert tournaments.resume(arena, author, made.id).status == "running"
-    assert leases.claim(arena, "w") is not None
+    assert singly.claim(arena, "w") is not None
 
 
 def test_a_cancelled_tournament_takes_no_more_results(
     arena: Arena, author: Account, ready_bots: Ready, finish: Finish
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4)))
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     assert held is not None
     over = tournaments.cancel(arena, author, made.id)
     assert over.status == "cancelled"
@@ -242,7 +244,7 @@ def test_owners_are_served_in_turn_however_many_tournaments_one_has(
     other, _ = accounts.register(arena, name="Bob")
     small = tournaments.create(arena, other, spec(ids))
     served = []
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     while held is not None and len(served) < 12:
         served.append(held.tournament_id)
         clock.turn(1)
@@ -256,12 +258,12 @@ def test_who_has_less_in_play_is_served_first(
 ) -> None:
     ids = ready_bots(4)
     tournaments.create(arena, author, spec(ids, deals=100))
-    held = [leases.claim(arena, "w") for _ in range(3)]
+    held = [singly.claim(arena, "w") for _ in range(3)]
     assert all(held)
     clock.turn(1)
     other, _ = accounts.register(arena, name="Bob")
     small = tournaments.create(arena, other, spec(ids))
-    following = [leases.claim(arena, "w") for _ in range(3)]
+    following = [singly.claim(arena, "w") for _ in range(3)]
     assert {each.tournament_id for each in following if each} == {small.id}
 
 
@@ -356,14 +358,14 @@ def test_a_fault_whose_text_holds_a_nul_is_kept_by_every_database(
 ) -> None:
     ids = ready_bots(4)
     tournaments.create(arena, author, spec(ids))
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     assert held is not None
     players = [LocalPlayer(bid=lambda view: 0, play=lambda view: view["legal"][0]) for _ in range(4)]
     outcome = play(RuleSet.parse(SMALL, 4), players, seed=held.seed)
     fault = Fault(0, FaultKind.CRASH, 1, 0, 1, "bid", "a\0b", True, {"log_tail": "c\0d"})
     spent = [Spent(1, 2, 3)] * 4
     broken = replace(outcome, faults=(fault,))
-    assert leases.finish_and_claim(arena, held, broken, spent, mode="A", worker="w", more=False)[0]
+    assert singly.finish_and_claim(arena, held, broken, spent, mode="A", worker="w", more=False)[0]
     whose = ids[held.entrants[0]]
     (kept,) = faults.of_version(arena, author, whose, 1).items
     assert (kept.text, kept.evidence["log_tail"]) == ("a\ufffdb", "c\0d")
@@ -387,7 +389,7 @@ def test_events_tell_each_result_once_and_go_on_where_they_were(
     made = tournaments.create(arena, author, spec(ready_bots(4)))
     seen: list[int] = []
     after = None
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     while held is not None:
         clock.turn(0.5)
         _, held = finish(arena, held, more=True)
@@ -403,7 +405,7 @@ def test_points_are_shared_between_cards_and_play_once_a_deal_was_played_from_ev
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4), deals=1))
     for _ in range(3):
-        held = leases.claim(arena, "w")
+        held = singly.claim(arena, "w")
         assert held is not None
         finish(arena, held)
     assert {seat.luck for seat in matches.match(arena, f"{made.id}-0").seats} == {None}
@@ -443,10 +445,10 @@ def test_the_fairness_report_comes_when_it_is_over_and_counts_whole_groups(
     with pytest.raises(Conflict, match="it is over"):
         inquiry.fairness_of(arena, made.id)
     for attempt in range(3):
-        held = leases.claim(arena, f"machine-{attempt}")
+        held = singly.claim(arena, f"machine-{attempt}")
         assert held is not None and held.number == 0
         leases.give_back(arena, held, "the machine caught fire")
-    other = leases.claim(arena, "another-machine")
+    other = singly.claim(arena, "another-machine")
     assert other is not None
     finish(arena, other)
     play_all(arena)
@@ -482,7 +484,7 @@ def test_workers_have_names_for_an_administrator_only(
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(4), deals=3))
     for number in range(12):
-        held = leases.claim(arena, f"machine-{number % 2}")
+        held = singly.claim(arena, f"machine-{number % 2}")
         assert held is not None
         finish(arena, held)
     for named, expected in ((True, "machine-0"), (False, "worker 1")):
@@ -497,12 +499,12 @@ def test_a_match_tells_its_sandbox_and_how_busy_its_machine_was(
     arena: Arena, author: Account, ready_bots: Ready
 ) -> None:
     tournaments.create(arena, author, spec(ready_bots(4)))
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     assert held is not None
     players = [LocalPlayer(bid=lambda view: 0, play=lambda view: view["legal"][0]) for _ in range(4)]
     outcome = play(RuleSet.parse(SMALL, 4), players, seed=held.seed)
     spent = [Spent(1, 2, 3, waited_ms=40 + seat) for seat in range(4)]
-    leases.finish_and_claim(arena, held, outcome, spent, mode="B", replays=2, worker="w", more=False)
+    singly.finish_and_claim(arena, held, outcome, spent, mode="B", replays=2, worker="w", more=False)
     told = matches.match(arena, held.match_id)
     assert (told.mode, told.replays) == ("B", 2)
     assert [seat.waited_ms for seat in told.seats] == [40, 41, 42, 43]

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, update
 
-from service import accounts, bots, health, incidents, leases, reap, schema, tables, tournaments, trials
+from loadtests import singly
+from service import accounts, bots, health, incidents, reap, schema, tables, tournaments, trials
 from service.accounts import Account
 from service.errors import TooMany, Unavailable
 from service.jobs import CHECK, PLAY, QUEUES, InlineQueue, celery_settings
@@ -51,7 +52,7 @@ def large(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]])
 def test_a_small_tournament_of_another_is_served_every_other_time(
     arena: Arena, large: str, clock: Clock, finish: Callable[..., Any]
 ) -> None:
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     other, _ = accounts.register(arena, name="Bob")
     theirs = [bots.submit(arena, other, name=f"b{n}", filename="b.py", content=CODE).id for n in range(2)]
     with arena.work() as work:
@@ -75,7 +76,7 @@ def test_checks_do_not_stand_in_the_queue_of_matches(arena: Arena) -> None:
 
 
 def test_one_reaper_works_at_a_time_and_the_lock_of_a_dead_one_is_free(arena: Arena, cup: str) -> None:
-    assert leases.claim(arena, "w") is not None
+    assert singly.claim(arena, "w") is not None
     inside, go_on = threading.Event(), threading.Event()
 
     class Slow(InlineQueue):
@@ -127,10 +128,10 @@ def test_uploads_at_once_do_not_slip_past_the_quota(arena: Arena, author: Accoun
 def test_figures_for_an_operator(
     arena: Arena, cup: str, clock: Clock, finish: Callable[..., Any], pass_time: Callable[[float], int]
 ) -> None:
-    slow = leases.claim(arena, "slow")
+    slow = singly.claim(arena, "slow")
     pass_time(arena.settings.lease_seconds)
     finish(arena, slow)
-    held = leases.claim(arena, "w")
+    held = singly.claim(arena, "w")
     assert held is not None
     clock.turn(7)
     told = health.metrics(arena)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from loadtests import singly
 from service import incidents, leases, lost
 from service.errors import Unavailable
 from service.sheet import Sheet
@@ -20,7 +21,7 @@ Shop = Any  # the one of conftest.py
 
 
 def play_one(shop: Shop) -> tuple[leases.Assignment, Batch]:
-    match = leases.claim(shop.arena, shop.name)
+    match = singly.claim(shop.arena, shop.name)
     assert match is not None
     batch = Batch([match])
     batch.begin()
@@ -68,7 +69,7 @@ def test_a_result_that_comes_too_late_from_the_disk_is_refused_without_harm(
     giving.give_in(shop, batch, ONE)
     other.close()
     lost.inherit(shop.arena, shop.place, "another")
-    again = leases.claim(shop.arena, "another")
+    again = singly.claim(shop.arena, "another")
     assert again is not None and again.number == match.number
     shop.another(1)._put_in_order()
     assert shop.states() == {"leased": 1, "planned": 3}

@@ -12,6 +12,7 @@ import structlog
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from sqlalchemy import select
 
+from loadtests import singly
 from service import leases, log, lost, reap, tables, traces
 from service.work import Arena
 from workers import giving, in_play, playing, stopping
@@ -50,7 +51,7 @@ def test_a_match_is_suspected_only_on_a_machine_that_is_well(
 
     monkeypatch.setattr(playing, "play_match", broken)
     monkeypatch.setattr(shop, "forget_sandbox", lambda: None)
-    match = leases.claim(shop.arena, shop.name)
+    match = singly.claim(shop.arena, shop.name)
     assert match is not None
     if sick:
         monkeypatch.setattr(shop, "sandbox", broken)
@@ -189,7 +190,7 @@ def test_a_process_says_what_it_is_at_while_it_is_at_it(shop: Shop, monkeypatch:
         raise SandboxError("no room on the disk")
 
     monkeypatch.setattr(playing, "play_match", broken)
-    match = leases.claim(shop.arena, shop.name)
+    match = singly.claim(shop.arena, shop.name)
     assert match is not None and isinstance(playing._play(shop, match), Broken)
     assert (seen, in_play.noted(shop.number)) == ([match.match_id], "")
 
