@@ -107,8 +107,8 @@ def _write(shop: Workshop, sheets: Sequence[Sheet], unbegun: Sequence[Assignment
         leases.give_in_all(shop.arena, sheets, worker=shop.name, unbegun=unbegun)
     except Unavailable:
         raise
-    except Exception:
-        log.exception("results_not_written_together", matches=_ids(sheets))
+    except Exception as error:
+        log.error("results_not_written_together", matches=_ids(sheets), error=said(error))
         leases.give_in_all(shop.arena, [], worker=shop.name, unbegun=unbegun)
         for each in sheets:
             _write_one(shop, each)
@@ -120,7 +120,7 @@ def _write_one(shop: Workshop, sheet: Sheet) -> None:
     except Unavailable:
         raise
     except Exception as error:
-        log.exception("result_not_written", match=sheet.match_id)
+        log.error("result_not_written", match=sheet.match_id, error=said(error))
         leases.give_back(shop.arena, sheet, said(error))
 
 
