@@ -151,7 +151,7 @@ def test_a_match_that_kills_its_worker_three_times_is_set_aside_and_the_rest_goe
             killed.append(pid_of(row))
             os.kill(pid_of(row), signal.SIGKILL)
         time.sleep(0.01)
-    assert len(killed) == 3
+    assert len(killed) >= 3  # one that was killed before it began the match says nothing of it
     over = stage.over(cup)
     assert (over.progress.played, over.progress.failed) == (3, 1)
     assert [row.status for row in stage.rows(cup)] == ["failed", "done", "done", "done"]
