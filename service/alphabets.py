@@ -30,7 +30,7 @@ STRAY = (
 # looks like another of them (The Unicode Standard, chapter 12).
 VOWELS = frozenset(
     {chr(block + at) for block in range(0x900, 0xD80, 0x80) for at in (*range(0x04, 0x15), 0x60, 0x61)}
-    | {chr(code) for code in (*range(0x972, 0x978), *range(0xD85, 0xD97))}
+    | {chr(code) for code in (0xA72, 0xA73, *range(0x972, 0x978), *range(0xD85, 0xD97))}
 )
 OF_ALL = "MODIFIER"  # such as the \u02bb of Hawai\u02bbi
 UNSEEN = "\u115f\u1160\u3164\uffa0"  # letters of Korean that nobody sees
@@ -43,6 +43,8 @@ LOOKS_LIKE = str.maketrans(
 )
 # Marks that look like two.
 TWO = str.maketrans({"\u0e36": "\u0e34\u0e4d", "\u0eb6": "\u0eb4\u0ecd", "\u0bcc": "\u0bc6\u0bb3"})
+# Letters that look like one: Thai and Lao vowels before a consonant, a Tamil vowel.
+ONE = {"\u0e40\u0e40": "\u0e41", "\u0ec0\u0ec0": "\u0ec1", "\u0b92\u0bb3": "\u0b94"}
 # Greek capitals that look like another Latin letter than their small ones do.
 CAPITALS = str.maketrans("ΝΥ", "NY")
 
@@ -55,7 +57,10 @@ def mixed(text: str) -> list[str]:
 
 def looks_like(folded: str) -> str:
     """The same for all texts that look alike; of a text without case. The order of marks does not show."""
-    runs = groupby(folded.translate(LOOKS_LIKE).translate(TWO), key=_is_mark)
+    seen = folded.translate(LOOKS_LIKE).translate(TWO)
+    for several, one in ONE.items():
+        seen = seen.replace(several, one)
+    runs = groupby(seen, key=_is_mark)
     return "".join("".join(sorted(run) if marks else run) for marks, run in runs)
 
 
@@ -88,11 +93,14 @@ def _fits(letter: str, run: str) -> bool:
 
 
 def _alphabet(letter: str) -> str:
-    return unicodedata.name(letter, "UNNAMED").split(" ")[0]
+    name = unicodedata.name(letter, "UNNAMED").removeprefix("EXTENDED ")  # Arabic digits, of Persian
+    return name.split(" ")[0].removesuffix("-INDIC")
 
 
 def _of_letters(text: str) -> Iterator[str]:
+    """The alphabets of letters, and of digits that are not everybody's: a Bengali nought looks like an o."""
     for letter in unicodedata.normalize("NFKC", text):
         alphabet = _alphabet(letter)
-        if letter.isalpha() and alphabet != OF_ALL:
+        told = letter.isalpha() or (letter.isdecimal() and not letter.isascii())
+        if told and alphabet != OF_ALL:
             yield CHINESE_JAPANESE_KOREAN if alphabet in EAST_ASIAN else alphabet.capitalize()

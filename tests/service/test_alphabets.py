@@ -37,6 +37,8 @@ def test_names_are_written_with_the_marks_of_their_alphabet(name: str) -> None:
         "\u0905\u093e",
         "\u0905\u094d",
         "\u0930\u094d\u0907",
+        "\u0a72\u0a40",
+        "\u0a73\u0a41",
         "ப\u0bd7",
         "क\u0951",
         "\u1780\u17b4",
@@ -62,6 +64,9 @@ def test_marks_that_pile_up_or_belong_elsewhere_make_no_name(name: str) -> None:
         ("கௌ", "கெள"),
         ("क़ि", "कि़"),
         ("\u0958\u0938", "क\u093cस"),
+        ("แมว", "เเมว"),
+        ("ແມວ", "ເເມວ"),
+        ("ஔவை", "ஒளவை"),
     ],
     ids=ascii,
 )
@@ -73,6 +78,14 @@ def test_marks_that_show_alike_make_the_same_name(name: str, same: str) -> None:
 def test_marks_that_differ_make_names_that_differ() -> None:
     told = ["ปา", "ป่า", "ป้า", "ป๊า", "ป๋า", "की", "कि", "कीं", "क", "ख"]
     assert len({names.key(names.name("name", name)) for name in told}) == len(told)
+
+
+@pytest.mark.parametrize("name", ["b\u09e6t", "b\u0e50t", "b\u06f5t", "bot \u09ea", "\u0e50\u09ea"])
+def test_digits_are_everybodys_or_those_of_the_names_own_alphabet(name: str) -> None:
+    with pytest.raises(Invalid, match="mixes"):
+        names.name("name", name)
+    for own in ("bot 4", "বট \u09ea", "বট 4", "บอท ๙", "بوت ٤", "ربات ۴"):
+        assert names.name("name", own) == own
 
 
 def test_no_letter_of_any_alphabet_bears_more_than_a_few_marks() -> None:
