@@ -309,6 +309,9 @@ ATTACKS = [
         "deep folders", "os.chdir('/tmp')\nwhile True:\n    os.mkdir('d')\n    os.chdir('d')", "escape", True
     ),
     Attack("pipe bomb", "held = []\nwhile True:\n    held.append(os.pipe())", "escape", True),
+    Attack("number of a pipe", "print(os.fstat(os.pipe()[0]).st_ino)", "escape", True),
+    Attack("number of a socket", "print(os.fstat(socket.socketpair()[0].fileno()).st_ino)", "escape", True),
+    Attack("number of a mount", "assert libc.syscall(332, 0, b'.', 0, 0x4000, bytes(256)) == -1", "-"),
     Attack("import the service", "import service.settings", "crash", True),
     Attack(
         "what the parent left",

@@ -8,6 +8,7 @@ from workers.log import Log
 from workers.sandbox import Ending
 
 REFUSED_CALL = re.compile(r"PermissionError: \[Errno 1\]")
+PIPES = re.compile(r"\b(socketpair|pipe2?)\b")  # in a traceback
 REFUSED_SPACE = re.compile(r"OSError: \[Errno (24|27|28|122)\]")
 NO_MEMORY = re.compile(r"(\w+\.)*(_ArrayMemoryError|MemoryError)\b|OSError: \[Errno 12\]")
 REFUSED_THREAD = "can't start new thread"
@@ -31,10 +32,15 @@ def of_ending(ending: Ending, log: Log) -> tuple[FaultKind, str]:
     if ending.refused_processes or REFUSED_THREAD in last:
         return FaultKind.ESCAPE, "started more processes or threads than allowed"
     if ending.status == 1 and REFUSED_CALL.search(last):
-        return FaultKind.ESCAPE, f"tried what the sandbox does not allow: {last}"
+        why = " (a Python file makes no pipes, so asyncio does not run)" if PIPES.search(_end(log)) else ""
+        return FaultKind.ESCAPE, f"tried what the sandbox does not allow: {last}{why}"
     if ending.status == 1 and REFUSED_SPACE.search(last):
         return FaultKind.ESCAPE, f"used up its scratch space or files: {last}"
     return FaultKind.CRASH, _crash(ending, last)
+
+
+def _end(log: Log) -> str:
+    return log.tail() or log.head()
 
 
 def _crash(ending: Ending, last: str) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from engine.table import FaultKind
 from service.limits import Limits
+from workers.sandbox import Sandbox
 
 pytestmark = pytest.mark.sandbox
 
@@ -102,6 +103,65 @@ def test_threads_and_locks_of_an_honest_bot_go_on_working(table) -> None:
         "def play(view):\n    return view['legal'][0]\n"
     )
     assert table(source).outcome.faults == ()
+
+
+ASYNC = """
+import asyncio
+
+async def think():
+    return 0
+
+def bid(view):
+    return asyncio.run(think())
+
+def play(view):
+    return view["legal"][0]
+"""
+NUMBERED = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+
+def number(made):
+    assert made >= 0
+    return os.fstat(made).st_ino
+
+def bid(view):
+    kinds = (libc.eventfd, (0, 0)), (libc.epoll_create1, (0,)), (libc.timerfd_create, (1, 0))
+    print(len({number(make(*how)) for make, how in kinds for _ in range(3)}))
+    return 0
+
+def play(view):
+    return view["legal"][0]
+"""
+
+
+@pytest.mark.parametrize("launcher", ["sandbox", "one_shot", "locked"])
+def test_who_needs_an_event_loop_is_told_that_there_is_none(launcher: str, table, request) -> None:
+    (fault,) = table(ASYNC, at=request.getfixturevalue(launcher)).outcome.faults
+    assert str(fault.kind) == "escape"
+    assert "asyncio does not run" in fault.text and "in bid" in fault.evidence["log_head"]
+
+
+def test_what_else_a_bot_can_open_bears_no_number_of_its_own(table) -> None:
+    """A number that counts would carry news from seat to seat."""
+    log = table(NUMBERED).usage[0].log
+    assert log.split()[0] == "1"
+
+
+def test_honest_libraries_go_on_working_without_pipes(table, sandbox: Sandbox) -> None:
+    source = (
+        "import collections, dataclasses, decimal, functools, itertools, json, math, os, random, statistics\n"
+        "import heapq, logging, pathlib, pickle, queue, tempfile, time, typing\n"
+        "def bid(view):\n"
+        "    assert os.stat('bot.py').st_size and pathlib.Path('bot.py').exists()\n"
+        "    with tempfile.TemporaryFile() as file:\n        pickle.dump(view, file)\n"
+        "    logging.getLogger().warning(random.choice([1, 2]))\n"
+        "    return 0\n"
+        "def play(view):\n    return view['legal'][0]\n"
+    )
+    if sandbox.python.numpy:
+        source = "import numpy\nassert numpy.linalg.inv(numpy.eye(90)).sum() == 90\n" + source
+    assert table(source, limits=Limits()).outcome.faults == ()
 
 
 @pytest.mark.parametrize("launcher", ["sandbox", "one_shot"])

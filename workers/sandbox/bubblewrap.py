@@ -79,7 +79,7 @@ class Bubblewrap:
         usher = self._usher(slot, memory)
         with Pipes() as pipes:
             streams = pipes.streams()
-            rules = pipes.data(filters.compiled(forks=unpacked.forks))
+            rules = pipes.data(filters.compiled(forks=unpacked.forks, pipes=unpacked.forks))
             told, tell = pipes.pair()
             passed, source = [*streams, rules, tell], None
             if unpacked.source is not None:
@@ -133,7 +133,7 @@ class Bubblewrap:
     ) -> Running:
         forks = unpacked.forks and self.groups is not None
         with _Passed() as passed:
-            rules = passed.data(filters.compiled(forks=forks))
+            rules = passed.data(filters.compiled(forks=forks, pipes=unpacked.forks))
             source = passed.data(unpacked.source) if unpacked.source is not None else None
             told, tell = passed.pipe()
             bwrap = self._arguments(unpacked, rules, source, tell)

@@ -13,13 +13,17 @@ AS_A_TREE = 2  # every bot has the kernel try all calls on its filter: 14 steps 
 
 
 @cache
-def compiled(*, forks: bool, threads: bool = True) -> bytes:
-    """The BPF program for bots that may start processes (`forks`), only threads, or neither."""
+def compiled(*, forks: bool, threads: bool = True, pipes: bool = False) -> bytes:
+    """The BPF program for bots that may start processes (`forks`), only threads, or neither; make `pipes` or not."""
     seccomp = _library()
     rules = seccomp.SyscallFilter(seccomp.ERRNO(1))
     with contextlib.suppress(ValueError, OSError):  # libseccomp before 2.5 knows no other than a long list
         rules.set_attr(seccomp.Attr.CTL_OPTIMIZE, AS_A_TREE)
     _add(rules, seccomp.ALLOW, policy.ALLOWED | (policy.FORKING if forks else frozenset()))
+    if pipes:
+        _add(rules, seccomp.ALLOW, policy.PIPES)
+        # event loops wake themselves through a nameless pair; addresses stay out of reach
+        _rule(rules, seccomp.ALLOW, "socketpair", seccomp.Arg(0, seccomp.EQ, policy.AF_UNIX))
     loudly = policy.REFUSED_LOUDLY - {"socket"}
     _add(rules, seccomp.TRAP, loudly | (frozenset() if forks else policy.FORKING))
     _sockets(rules, seccomp, loudly=not forks and threads)
@@ -91,8 +95,6 @@ def _narrow(rules: Any, seccomp: Any) -> None:
             _rule(rules, seccomp.ALLOW, "fcntl", argument(1, equal, command))
     for command in (1030, 1031, 1032):  # F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ
         _rule(rules, seccomp.ALLOW, "fcntl", argument(1, equal, command))
-    # event loops wake themselves through a nameless pair; addresses stay out of reach
-    _rule(rules, seccomp.ALLOW, "socketpair", argument(0, equal, policy.AF_UNIX))
     _rule(rules, seccomp.ALLOW, "sendto", argument(4, equal, 0))
     _rule(
         rules,

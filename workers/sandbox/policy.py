@@ -65,12 +65,12 @@ ALLOWED = frozenset(
     getpeername getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit
     getrusage getsid getsockname getsockopt gettid gettimeofday getuid kill lseek lstat
     mkdir mkdirat mmap mprotect mremap msync munmap nanosleep newfstatat open openat openat2 pause
-    pipe pipe2 poll ppoll pread64 preadv pselect6 pwrite64 pwritev read readlink
+    poll ppoll pread64 preadv pselect6 pwrite64 pwritev read readlink
     readlinkat readv recvfrom rename renameat renameat2 restart_syscall rmdir rseq rt_sigaction
     rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend rt_sigtimedwait sched_get_priority_max
     sched_get_priority_min sched_getaffinity sched_getparam sched_getscheduler sched_yield select
     sendfile set_robust_list set_tid_address setitimer setpgid shutdown sigaltstack splice
-    stat statfs statx tee tgkill time timer_create timer_delete timer_getoverrun
+    stat statfs tee tgkill time timer_create timer_delete timer_getoverrun
     timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime times tkill truncate
     umask uname unlink unlinkat wait4 waitid write writev
     """.split()  # noqa: SIM905 - a list to be read
@@ -92,13 +92,22 @@ REFUSED_LOUDLY = frozenset(
 )
 
 FORKING = frozenset({"fork", "vfork"})
+PIPES = frozenset({"pipe", "pipe2"})  # and socketpair: see below
 
 # answers that make a library take its own other way
-ANSWERED = {"clone3": errno.ENOSYS, "futex_waitv": errno.ENOSYS, "ioctl": errno.ENOTTY}
+ANSWERED = {
+    "clone3": errno.ENOSYS,
+    "futex_waitv": errno.ENOSYS,
+    "statx": errno.ENOSYS,
+    "ioctl": errno.ENOTTY,
+}
 
 # Not allowed, because seats and matches share the files of the root: what marks a file or the page cache
 # (fadvise64, utime…, preadv2 with its look at the cache), counts the host (sysinfo), or wakes a stranger who
 # waits on the same page (a futex that is not private). setsid would earn a bot its own share of the core.
+# One core numbers all its pipes and socket pairs in a row, and fstat tells the number: who makes some talks to
+# who makes one later. Programs with processes or event loops need them; a Python file has no use for any.
+# statx tells the number of mounts the machine ever had; libraries then ask by older calls.
 FUTEX_PRIVATE = 128
 FUTEX_WAITS = [0, 9, 9 | 256]  # waiting for a thread's end is never private; waking others is what could talk
 
