@@ -161,7 +161,12 @@ ATTACKS = [
     Attack("read a secret", "print(open('@CANARY@').read())", "crash", True),
     Attack("read the checkout", "print(os.listdir('@CHECKOUT@'))", "crash", True),
     Attack("read processes", "print(os.listdir('/proc'))", "crash", True),
-    Attack("read the neighbour's code", "print(open('@CLAIM@/bot-2/bot.py').read())", "crash", True),
+    Attack(
+        "read the neighbour's code",
+        "for each in os.listdir('@CLAIM@'):\n    print(open(f'@CLAIM@/{each}/bot.py').read())",
+        "crash",
+        True,
+    ),
     Attack("list the sandbox's folders", "print(os.listdir('@CLAIM@'))", "crash", True),
     Attack("read the environment", "print(dict(os.environ))", "-"),
     Attack("write into the engine", "open('/usr/lib/rage/engine/table.py', 'w')", "crash", True),

@@ -53,9 +53,7 @@ class Bubblewrap:
         """A fresh sandbox with the bot starting in it; raises `SandboxError`."""
         self.launched += 1
         uid = self.claim.uid(slot)
-        unpacked = unpack(
-            code, self.claim.folder, uid if os.getuid() == 0 else None, self.launched, self.runtime
-        )
+        unpacked = unpack(code, self.claim.folder, uid if os.getuid() == 0 else None, self.runtime)
         group = None
         try:
             if self.ushers is not None:

@@ -14,7 +14,7 @@ AS_A_TREE = 2  # every bot has the kernel try all calls on its filter: 14 steps 
 
 @cache
 def compiled(*, forks: bool, threads: bool = True, pipes: bool = False) -> bytes:
-    """The BPF program for bots that may start processes (`forks`), only threads, or neither; make `pipes` or not."""
+    """The BPF program for bots that may start processes (`forks`), only threads, or neither; `pipes`."""
     seccomp = _library()
     rules = seccomp.SyscallFilter(seccomp.ERRNO(1))
     with contextlib.suppress(ValueError, OSError):  # libseccomp before 2.5 knows no other than a long list

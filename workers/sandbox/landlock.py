@@ -7,6 +7,7 @@ gives each seat one of its own), so Landlock must be of version 6, which keeps s
 import contextlib
 import ctypes
 import os
+import secrets
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from workers.sandbox.pipes import Pipes
 from workers.sandbox.policy import ENVIRONMENT, MIB, limits_of
 from workers.sandbox.running import Running
 from workers.sandbox.runtime import Runtime
-from workers.sandbox.unpack import Unpacked, unpack
+from workers.sandbox.unpack import Unpacked, place, unpack
 
 OLDEST = 6
 READ_WRITE = 2 | 4
@@ -94,20 +95,18 @@ class Landlock:
     claim: Claim
     nursery: OpenNursery
     parents: dict[int, Parent] = field(default_factory=dict)
-    launched: int = 0
 
     name = "landlock"
 
     def launch(self, code: BotCode, limits: Limits, *, slot: int, cpu_seconds: int) -> Running:
         """A fresh sandbox with the bot starting in it; raises `SandboxError`."""
-        self.launched += 1
         owner = self.claim.uid(slot) if os.getuid() == 0 else None
         with self._laid_out(code, owner) as (folder, unpacked):
             known = self._parent(slot)
             run = self._run(unpacked)
             address = (0 if run else known.held.address) + limits.memory_mb * MIB
             order = {
-                "number": self.launched,
+                "number": (number := secrets.randbits(48)),
                 "limits": _limits(address, cpu_seconds),
                 "folder": str(folder),
                 "run": run,
@@ -122,7 +121,7 @@ class Landlock:
                 memory_limit=limits.memory_mb * MIB,
                 shows_where=run is None,
                 parent=known,
-                number=self.launched,
+                number=number,
                 bot=bot,
                 folder=folder,
             )
@@ -136,7 +135,7 @@ class Landlock:
     @contextlib.contextmanager
     def _laid_out(self, code: BotCode, owner: int | None) -> Iterator[tuple[Path, Unpacked]]:
         """The bot's folder; removed again if the launch fails."""
-        unpacked = unpack(code, self.claim.folder, owner, self.launched, self.runtime)
+        unpacked = unpack(code, self.claim.folder, owner, self.runtime)
         folder = unpacked.folder or self._source(unpacked, owner)
         try:
             yield folder, unpacked
@@ -147,7 +146,7 @@ class Landlock:
             raise
 
     def _source(self, unpacked: Unpacked, owner: int | None) -> Path:
-        folder = self.claim.folder / f"bot-{self.launched}"
+        folder = place(self.claim.folder)
         folder.mkdir(mode=0o700)
         (folder / "bot.py").write_bytes(unpacked.source or b"")
         (folder / "bot.py").chmod(0o644)

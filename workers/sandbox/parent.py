@@ -14,7 +14,8 @@ Where namespaces are not to be had, Landlock stands in for them: a second line o
 names the bot's `folder`, and what to `run` in it if it is no Python file.
 
 Between two forks it does as little as it can, by the plainest means: each page that it or a child touches is
-copied then, and that is most of what a bot's start costs.
+copied then, and that is most of what a bot's start costs. It makes and changes no dictionary there either:
+Python counts all changes of all of them, and a bot that read the count would know how many there were before.
 """
 
 import _signal  # type: ignore[import-not-found]  # the whole `signal` makes an enum of every number it gives
@@ -65,6 +66,7 @@ def main() -> None:
     control = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, settings["control"])
     with os.fdopen(settings["filter"], "rb") as file:
         settings["program"] = _Program(file.read())
+    settings["self"] = os.getpid()
     namespace = _Namespace() if settings["open"] is None else None
     _warm(settings["warm"])
     control.send(b'{"ready":true}')
@@ -90,6 +92,8 @@ def _warm(names: list[str]) -> None:
 class _Order:
     """A bot to be made."""
 
+    __slots__ = ("_more", "limits", "number", "passed")
+
     @classmethod
     def next(cls, control: _socket.socket) -> "_Order | None":
         """The next one; None once the worker is gone."""
@@ -97,12 +101,15 @@ class _Order:
         return cls(data, passed) if data else None
 
     def __init__(self, data: bytes, passed: list[tuple[int, int, bytes]]) -> None:
-        first, _, second = data.partition(b"\n")
+        first, _, self._more = data.partition(b"\n")
         self.number, *limits = map(int, first.split())
         self.limits = limits
-        self.more: dict[str, Any] = json.loads(second) if second else {}
         ((_, _, content),) = passed
         self.passed = struct.unpack(f"{len(content) // 4}i", content)
+
+    def more(self) -> dict[str, Any]:
+        """Its second line; for the child alone to read."""
+        return dict(json.loads(self._more)) if self._more else {}
 
 
 def _serve(
@@ -114,9 +121,9 @@ def _serve(
     child = os.fork()
     if not child:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
-        if "usher" in order.more:
-            _usher(control, order)
-        _wall_in(control, order, settings)
+        if "usher" in (more := order.more()):
+            _usher(control, order, more, settings)
+        _wall_in(control, order, more, settings)
     if namespace:
         namespace.leave()
     for descriptor in order.passed:
@@ -142,6 +149,8 @@ class _Namespace:
     memory and hears no signal, as long as the bot lives. Its number never comes into that memory: it would
     tell the next bot how many there were before.
     """
+
+    __slots__ = ("_first", "_own", "_stack", "_told", "_top")
 
     def __init__(self) -> None:
         _leave_networks()
@@ -172,18 +181,16 @@ class _Namespace:
 
 def _wait(control: _socket.socket, watched: int) -> None:
     """Until the child has ended; a worker that is gone ends us, and with us the child."""
-    poll = select.poll()
-    poll.register(watched, select.POLLIN)
-    poll.register(control, 0)  # its other end's closing is told in any case
-    ready = poll.poll()
-    if len(ready) > 1 or ready[0][0] != watched:
+    if control in select.select([watched, control], [], [])[0]:  # nothing is ordered before we report
         os._exit(0)
 
 
-def _wall_in(control: _socket.socket, order: _Order, settings: dict[str, Any]) -> NoReturn:
+def _wall_in(
+    control: _socket.socket, order: _Order, more: dict[str, Any], settings: dict[str, Any]
+) -> NoReturn:
     """The child's way from parent to bot; the bot's code runs last, with nothing left to give away."""
     try:
-        _done(libc.prctl(PR_SET_PDEATHSIG, _signal.SIGKILL, 0, 0, 0))
+        _end_with(0 if settings["open"] is None else settings["self"])  # 0: who is in no namespace of ours
         os.setsid()
         *streams, source = order.passed
         _take(streams)
@@ -191,7 +198,7 @@ def _wall_in(control: _socket.socket, order: _Order, settings: dict[str, Any]) -
         if settings["open"] is None:
             _leave_host(source, len(name) + 1, settings["scratch"])
         else:
-            _lock_host(order.more["folder"], settings["open"])
+            _lock_host(more["folder"], settings["open"])
         _limit(order.limits)
         bot = sys.modules["engine.bot"]
         if "numpy" in sys.modules:  # else all bots of a seat would throw the same dice
@@ -201,8 +208,8 @@ def _wall_in(control: _socket.socket, order: _Order, settings: dict[str, Any]) -
         _give_up(control, order, error)
     control.detach()
     os.closerange(3, DESCRIPTORS)
-    if order.more.get("run"):
-        _become(order.more["run"])
+    if more.get("run"):
+        _become(more["run"])
     sys.argv[:] = ["-c", name.decode()]
     try:
         bot.main()
@@ -212,9 +219,11 @@ def _wall_in(control: _socket.socket, order: _Order, settings: dict[str, Any]) -
         os._exit(1)
 
 
-def _usher(control: _socket.socket, order: _Order) -> NoReturn:
+def _usher(
+    control: _socket.socket, order: _Order, more: dict[str, Any], settings: dict[str, Any]
+) -> NoReturn:
     """The child's way from a seat's usher to its bubblewrap, which does the walling in."""
-    told, run = order.more["usher"], order.more["run"]
+    told, run = more["usher"], more["run"]
     try:
         os.setsid()
         _take(order.passed)
@@ -226,13 +235,20 @@ def _usher(control: _socket.socket, order: _Order) -> NoReturn:
         os.setgroups([])
         os.setresgid(told["uid"], told["uid"], told["uid"])
         os.setresuid(told["uid"], told["uid"], told["uid"])
-        _done(libc.prctl(PR_SET_PDEATHSIG, _signal.SIGKILL, 0, 0, 0))
+        _end_with(settings["self"])
         os.chdir("/")
     except BaseException as error:
         _give_up(control, order, error)
     control.detach()
     os.closerange(len(order.passed), DESCRIPTORS)
     _become(run)
+
+
+def _end_with(above: int) -> None:
+    """End with the parent, numbered `above`, which may be gone already."""
+    _done(libc.prctl(PR_SET_PDEATHSIG, _signal.SIGKILL, 0, 0, 0))
+    if os.getppid() != above:
+        os._exit(1)
 
 
 def _take(passed: Sequence[int]) -> None:

@@ -4,6 +4,7 @@ The upload was inspected when it came; a worker trusts nobody and checks again w
 """
 
 import os
+import secrets
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,11 +39,11 @@ class Unpacked:
         return [runtime.program(self.run[0]), *self.run[1:]]
 
 
-def unpack(code: BotCode, home: Path, uid: int | None, number: int, runtime: Runtime) -> Unpacked:
+def unpack(code: BotCode, home: Path, uid: int | None, runtime: Runtime) -> Unpacked:
     """The code made ready below `home`, readable by `uid` alone; raises `SandboxError`."""
     if code.kind == "py":
         return Unpacked(code.file_name(), source=code.content)
-    folder = home / f"bot-{number}"
+    folder = place(home)
     try:
         folder.mkdir(mode=0o700)
         _write(code, folder, uid)
@@ -53,6 +54,11 @@ def unpack(code: BotCode, home: Path, uid: int | None, number: int, runtime: Run
             raise SandboxError(f"a stored bot's files could not be laid out: {error}") from error
         raise
     return Unpacked(code.file_name(), folder=folder, run=run)
+
+
+def place(home: Path) -> Path:
+    """Where a bot's folder may be; it may see its name, and a count would tell it the rotation of a deal."""
+    return home / f"bot-{secrets.token_hex(8)}"
 
 
 def _write(code: BotCode, folder: Path, uid: int | None) -> None:
