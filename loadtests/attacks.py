@@ -52,6 +52,14 @@ page.write(b"\xb8\x14\x00\x00\x00\xcd\x80\xc3")  # mov eax, getpid; int 0x80; re
 ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
 """
 
+HOARD = """
+libc.mmap.restype = ctypes.c_void_p
+while (page := libc.mmap(None, ctypes.c_size_t(1 << 20), 3, 0x21, -1, ctypes.c_long(0))) < 1 << 63:  # shared
+    ctypes.memset(page, 1, 1 << 20)
+    libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(1 << 20), 4)  # of no process any more
+raise MemoryError
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Attack:
@@ -116,6 +124,7 @@ ATTACKS = [
     Attack(
         "memory behind a guard", "while True:\n    x = mmap.mmap(-1, 10**9)\n    x[0] = 1", "memory", True
     ),
+    Attack("memory that no process holds", HOARD, "memory", True),
     # time
     Attack("endless loop", "while True:\n    pass", "timeout"),
     Attack("endless loop in C", "sum(range(10**12))", "timeout"),

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,7 @@ class Parent:
     seen: Seen = NOTHING_SEEN
     inside: int = 0
     hold: int = -1  # a descriptor of it, which no other process can come to bear
+    last: Seen = NOTHING_SEEN  # what its group had counted when it was gone
     closed: bool = False
     busy: bool = False
     _reports: list[dict[str, Any]] = field(default_factory=list)
@@ -133,6 +134,10 @@ class Parent:
         self.seen = self.group.begin_anew(seen)
         return seen.since(before)
 
+    def own(self, seen: Seen) -> Seen:
+        """The bot's part of what its group counted."""
+        return replace(seen, memory_peak=max(seen.memory_peak - self.held.private, 0))
+
     def pids(self) -> list[int]:
         """bubblewrap and the parent itself."""
         return [self.outer.pid, *([self.inside] if self.inside else [])]
@@ -163,6 +168,8 @@ class Parent:
                 os.waitid(os.P_PIDFD, self.hold, os.WEXITED)
             os.close(self.hold)
         if self.group is not None:
+            with contextlib.suppress(OSError):
+                self.last = self.counted()
             self.group.remove()
 
 

@@ -18,7 +18,6 @@ from workers.sandbox.bubblewrap import Bubblewrap
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError
 from workers.sandbox.family import Nursery, Parent
-from workers.sandbox.groups import Seen
 from workers.sandbox.pipes import Pipes
 from workers.sandbox.policy import KIB, MIB, POLICY, limits_of
 from workers.sandbox.running import Ending, Running
@@ -67,18 +66,17 @@ class Forked(Running):
 
     def _note_end(self, told: dict[str, Any]) -> None:
         trouble = str(told.get("failed", ""))
-        seen = Seen(0, 0, 0) if trouble else self.parent.counted()
-        killed = seen.killed_for_memory > 0
+        seen = self.parent.own(self.parent.last if trouble else self.parent.counted())
         status = None if trouble else int(told["status"])
         failed = not self._killed and status not in (0, None)
         self._ending = Ending(
             status=status,
             cpu_ns=max(self._cpu_ns, int(told["cpu_ns"]) if failed else 0),
-            memory_kb=max(self._memory_kb, self._beyond(int(told.get("memory_kb", 0)))),
-            out_of_memory=killed and seen.reached_limit,
-            host_out_of_memory=killed and not seen.reached_limit,
+            memory_kb=max(self._memory_kb, self._beyond(int(told.get("memory_kb", 0))), seen.used_up_kb),
+            out_of_memory=seen.ended_at_limit,
+            host_out_of_memory=seen.ended_below_limit,
             refused_processes=seen.refused_processes > 0,
-            trouble=trouble,
+            trouble="" if seen.ended_at_limit else trouble,
         )
 
     def _clear(self) -> None:

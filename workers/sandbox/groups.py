@@ -37,6 +37,24 @@ class Seen:
         """Whether the limit was ever met: a kill without that was the host's doing."""
         return self.at_limit > 0
 
+    @property
+    def ended_at_limit(self) -> bool:
+        """Whether the kernel killed for memory that was used in the group itself.
+
+        It need not kill who used it: shared memory that is let go of counts for the group and for no process.
+        """
+        return self.killed_for_memory > 0 and self.reached_limit
+
+    @property
+    def used_up_kb(self) -> int:
+        """The most the group held, KiB, if that was its end; else the processes themselves tell."""
+        return self.memory_peak // 1024 if self.ended_at_limit else 0
+
+    @property
+    def ended_below_limit(self) -> bool:
+        """Whether the kernel killed because the host had no more memory."""
+        return self.killed_for_memory > 0 and not self.reached_limit
+
     def since(self, before: "Seen") -> "Seen":
         """What was counted after `before`; the peak is no sum and stays."""
         return Seen(

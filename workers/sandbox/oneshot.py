@@ -79,13 +79,12 @@ class OneShot(Running):
     def _conclude(self, cpu_seconds: float, seen: Seen) -> None:
         self._listen(0.0)
         self._memory_kb = max(self._memory_kb, seen.memory_peak // 1024)
-        killed = seen.killed_for_memory > 0
         self._ending = Ending(
             status=self._exit_code(),
             cpu_ns=self._final_cpu_ns(cpu_seconds),
             memory_kb=self._memory_kb,
-            out_of_memory=killed and seen.reached_limit,
-            host_out_of_memory=killed and not seen.reached_limit,
+            out_of_memory=seen.ended_at_limit,
+            host_out_of_memory=seen.ended_below_limit,
             refused_processes=seen.refused_processes > 0,
         )
 

@@ -83,11 +83,17 @@ class Ushered(OneShot):
         self._listen(0.0)
         if trouble := str(told.get("failed", "")):
             self._reap()
-            self._ending = Ending(None, self._cpu_ns, self._memory_kb, False, False, False, trouble)
+            self._note_loss(trouble, self.parent.own(self.parent.last))
             return
-        seen = self.parent.counted()
-        own = Seen(max(seen.memory_peak - self._usher_holds(), 0), *_counts(seen))
-        self._conclude(int(told["cpu_ns"]) / SECOND_NS + self._reap_init(), own)
+        self._conclude(
+            int(told["cpu_ns"]) / SECOND_NS + self._reap_init(), self.parent.own(self.parent.counted())
+        )
+
+    def _note_loss(self, trouble: str, seen: Seen) -> None:
+        """The usher is gone: by our fault, unless its bot used up the memory of both."""
+        memory = seen.ended_at_limit
+        kib = max(self._memory_kb, seen.used_up_kb)
+        self._ending = Ending(None, self._cpu_ns, kib, memory, False, False, "" if memory else trouble)
 
     def _reap(self) -> None:
         """Without its usher a bubblewrap ends, and falls to us."""
@@ -100,9 +106,6 @@ class Ushered(OneShot):
                 if ready(descriptor, PATIENCE):
                     os.waitid(os.P_PIDFD, descriptor, os.WEXITED)
 
-    def _usher_holds(self) -> int:
-        return self.parent.held.private
-
     def _clear(self) -> None:
         if self.first >= 0:
             os.close(self.first)
@@ -111,14 +114,10 @@ class Ushered(OneShot):
         OneShot._clear(self)
 
     def _peak(self) -> int:
-        counted = self.group.seen().memory_peak - self._usher_holds() if self.group else 0
-        return max(counted, 0) // KIB or self.peak_of(self._pid())
+        counted = self.parent.own(self.group.seen()).memory_peak if self.group else 0
+        return counted // KIB or self.peak_of(self._pid())
 
     def _group_cpu_ns(self) -> int | None:
         """For who may have processes; a single one has a clock of its own."""
         used = self.group.cpu_ns() if self.group and self.forks else None
         return None if used is None else used - self._cpu_before
-
-
-def _counts(seen: Seen) -> tuple[int, int, int]:
-    return seen.killed_for_memory, seen.refused_processes, seen.at_limit
