@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
+import structlog
+
 from engine.rules import RuleSet
 from engine.table import Outcome, play
 from service.limits import Limits
@@ -13,6 +15,7 @@ from workers.sandbox import BotCode, MatchVoid, Sandbox
 from workers.spent import MS
 from workers.together import ask_all
 
+log = structlog.get_logger(__name__)
 REPLAYS = 2
 OnRound = Callable[[int, int], None]
 
@@ -77,17 +80,15 @@ def play_match(
 ) -> Played:
     """Play a match; raises `SandboxError` for our own faults.
 
-    A match that a busy machine spoilt is played again from its start, at most twice. The last time clocks are
-    patient: they stand still while a bot stands ready to run and the machine lets it not. If even that does
-    not help it is our fault, never a bot's.
+    A match that the machine spoilt is played again from its start, at most twice; each time is logged with
+    the seat. If that does not help it is our fault, never a bot's.
     """
     for replays in range(REPLAYS + 1):
         try:
-            played = _once(
-                rules, bots, seed, bot_seeds, limits, sandbox, on_round, patient=replays == REPLAYS
-            )
+            played = _once(rules, bots, seed, bot_seeds, limits, sandbox, on_round)
             return replace(played, replays=replays)
-        except MatchVoid:
+        except MatchVoid as void:
+            log.warning("match_void", reason=str(void), replays=replays)
             if replays == REPLAYS:
                 raise
     raise AssertionError("not reached")
@@ -101,8 +102,6 @@ def _once(
     limits: Limits,
     sandbox: Sandbox,
     on_round: OnRound | None,
-    *,
-    patient: bool,
 ) -> Played:
     players: list[SandboxPlayer] = []
     neighbours = Neighbours()
@@ -111,7 +110,7 @@ def _once(
         for slot, bot in enumerate(bots):  # all at once, so that they start side by side
             running = sandbox.launch(bot, limits, slot=slot, cpu_seconds=backstop)
             stack.callback(running.stop)
-            players.append(SandboxPlayer(running, limits, patient=patient, neighbours=neighbours))
+            players.append(SandboxPlayer(running, limits, neighbours=neighbours))
         outcome = play(
             rules,
             players,

@@ -27,14 +27,15 @@ FIRST_LOOK: Final = 0.02  # seconds until a slow answer's clocks are first read
 LOOK: Final = 0.1
 FAREWELL: Final = 0.25
 ANSWER_SHOWN: Final = 200
-MOST_STARVED: Final = 9  # times a decision's wall clock: how long a patient clock stands still at most
+MOST_STARVED: Final = 9  # times a decision's wall clock: how long the clock stands still for it at most
 NOT_RUN: Final = "bwrap: execvp "
 
 
 class SandboxPlayer:
-    """An `engine.table.Player`. `patient`: its clock stands still while the machine keeps it waiting.
+    """An `engine.table.Player`. `neighbours`: the other seats that share its core.
 
-    A late machine voids the match in any case. `neighbours`: the other seats that share its core.
+    Its clock stands still while the machine keeps the bot waiting, so lateness is the bot's own; only where
+    that wait cannot be told, or is beyond measure, a late answer voids the match.
     """
 
     def __init__(
@@ -42,7 +43,6 @@ class SandboxPlayer:
         running: Running,
         limits: Limits,
         *,
-        patient: bool = False,
         neighbours: Neighbours | None = None,
     ) -> None:
         self.log = Log()
@@ -50,7 +50,7 @@ class SandboxPlayer:
         self.ending: Ending | None = None
         self._running = running
         self._limits = limits
-        self._patient = patient
+        self._seat = -1
         self._neighbours = neighbours or Neighbours()
         self._neighbours.join(self)
         self._wire = Wire(running, self.log)
@@ -67,7 +67,7 @@ class SandboxPlayer:
     def start(self, start: Mapping[str, Any]) -> None:
         """Hand over the match's start and wait for `ready`."""
         self._asked_at = time.monotonic_ns()
-        self._seed = start["seed"]
+        self._seat, self._seed = start["seat"], start["seed"]
         self._open = True
         self._raise_overspent()
         try:
@@ -261,18 +261,22 @@ class SandboxPlayer:
         return Mark.of(self._running, self._neighbours.used_by_others(self))
 
     def _held_up(self, since: Mark, now: Mark, wall_ms: int) -> int:
-        """Nanoseconds in which its neighbours, or for a patient clock anybody, kept it from computing."""
-        waited = min(starved(since, now), MOST_STARVED * wall_ms * MS) if self._patient else 0
-        return now.others - since.others + waited
+        """Nanoseconds in which its neighbours or strangers kept it from computing.
+
+        Before the first look nobody counted: as much as afterwards, for all we know.
+        """
+        waited = starved(since, now)
+        waited += min(waited, int(FIRST_LOOK * 1e9))
+        return now.others - since.others + min(waited, MOST_STARVED * wall_ms * MS)
 
     def _excuse(self, since: Mark, now: Mark, wall_ms: int) -> None:
-        """A patient clock stood still for what the kernel counted; only too much of it is an excuse then."""
-        if self._patient and now.waited is not None:
-            late = starved(since, now) >= MOST_STARVED * wall_ms * MS
-        else:
+        """The clock stood still for what the kernel counted; only too much of it is an excuse."""
+        if now.waited is None or since.waited is None:
             late = host_was_late(since, now)
+        else:
+            late = starved(since, now) >= MOST_STARVED * wall_ms * MS
         if late:
-            raise MatchVoid("the machine was too busy to let a bot answer in time")
+            self._void("the machine was too busy to let its bot answer in time")
 
     def _show_line(self) -> None:
         """Have a Python bot write to its log where it is, for its author."""
@@ -336,6 +340,10 @@ class SandboxPlayer:
         limit = self._limits.decision_ms
         self._fault(FaultKind.TIMEOUT, f"no answer within {limit:,} ms", limit={"wall_ms": limit})
 
+    def _void(self, text: str) -> NoReturn:
+        """Nobody's fault; whose seat it was is told, for a bot might have a hand in it."""
+        raise MatchVoid(f"seat {self._seat}: {text}")
+
     def _flood(self, flooded: Flooded) -> NoReturn:
         self._fault(FaultKind.FLOOD, f"wrote more {flooded} than anybody may", out=True)
 
@@ -347,9 +355,9 @@ class SandboxPlayer:
         if ending is None:
             self._fault(FaultKind.CRASH, "closed its standard output", out=True)
         if ending.trouble:
-            raise MatchVoid(ending.trouble)
+            self._void(ending.trouble)
         if ending.host_out_of_memory:
-            raise MatchVoid("the machine ran out of memory and ended a bot that kept to its limit")
+            self._void("the machine ran out of memory and ended a bot that kept to its limit")
         if ending.status is None and not ending.out_of_memory:
             self._never_began()
         kind, text = verdict.of_ending(ending, self.log)

@@ -177,12 +177,12 @@ def _played(shop: Workshop, held: Assignment) -> Sheet:
 
 
 def _longest(held: Assignment) -> float:
-    """Seconds a match can possibly last, with its replays, the last of them patient."""
+    """Seconds a match can possibly last, with its replays, on a machine that is as busy as it may be."""
     seats, limits = len(held.versions), Limits.parse(held.limits)
     decisions = RuleSet.parse(held.rules, seats).decisions(seats)
     computing = seats * (limits.start_cpu_ms + limits.cpu_budget_ms(decisions))  # clocks stand still for it
     once = seats * (limits.start_ms + decisions * limits.decision_ms) + computing
-    return (REPLAYS + 1 + MOST_STARVED) * once / 1000
+    return (REPLAYS + 1) * (1 + MOST_STARVED) * once / 1000
 
 
 def _suspect(shop: Workshop, error: BaseException) -> bool:

@@ -8,7 +8,6 @@ from pathlib import Path
 from workers.sandbox import Running
 
 BUSY_SHARE = 0.5  # of the wall time: a bot that computed longer than this was not waiting
-WAITED_SHARE = 0.25  # of the wall time spent ready to run but not let
 PRESSED = 40.0  # per cent of the last ten seconds in which somebody waited for a core
 
 
@@ -17,7 +16,8 @@ class Mark:
     """Clocks at one moment, nanoseconds.
 
     `others`: CPU of the other seats. `waited`: how long the bot's first thread stood ready without a core
-    that was with neither its own other threads nor another seat; None where the kernel does not say.
+    that was with none of its own other threads, no other seat, and not with us, who read what it wrote; None
+    where the kernel does not say.
     """
 
     wall: int
@@ -31,7 +31,7 @@ class Mark:
         cpu, waited = running.cpu_ns(), None
         if (first := running.first_thread_ns()) is not None:
             ran, stood = first
-            waited = stood - max(cpu - ran, 0) - others
+            waited = stood - max(cpu - ran, 0) - others - time.thread_time_ns()
         return cls(time.monotonic_ns(), cpu, waited, others)
 
 
@@ -43,17 +43,13 @@ def starved(since: Mark, now: Mark) -> int:
 
 
 def host_was_late(since: Mark, now: Mark) -> bool:
-    """True if the bot used little CPU in this time because it was not let.
+    """True if the bot used little CPU in this time on a machine under pressure.
 
-    The kernel counts how long the bot stood ready without a core; without that count the machine's pressure
-    must do. What the other seats used is not the machine's doing: the bot's clock stood still for it.
+    For where the kernel did not count how long it waited, so that no clock could stand still for it. What the
+    other seats used is not the machine's doing: the clock stood still for that.
     """
     wall = now.wall - since.wall - (now.others - since.others)
-    if now.cpu - since.cpu > wall * BUSY_SHARE:
-        return False
-    if now.waited is not None and since.waited is not None:
-        return starved(since, now) > wall * WAITED_SHARE
-    return _pressed()
+    return now.cpu - since.cpu <= wall * BUSY_SHARE and _pressed()
 
 
 def _pressed() -> bool:

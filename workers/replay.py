@@ -77,7 +77,7 @@ def replay(
     recorded = decisions_by_seat(record)
     running = sandbox.launch(bot, limits, slot=0)
     try:
-        own = SandboxPlayer(running, limits, patient=True)
+        own = SandboxPlayer(running, limits)
         players: list[Player] = [RecordedPlayer([each.move for each in made]) for made in recorded]
         players[seat] = own
         seeds = [bot_seed] * record.players

@@ -117,15 +117,45 @@ def crowd(core: int, count: int) -> Iterator[None]:
         yield
 
 
-def test_a_busy_machine_has_the_match_played_again_and_nobody_loses(pinned: Sandbox) -> None:
+def test_on_a_busy_machine_clocks_stand_still_and_nobody_loses(pinned: Sandbox) -> None:
     quiet = matched(pinned, WORKING, PLAY, limits=Limits(decision_ms=10_000, start_ms=30_000))
     limits = Limits(decision_ms=500, decision_cpu_ms=300, bank_cpu_ms=5_000, start_ms=30_000)
     with crowd(min(os.sched_getaffinity(0)), 6):
         pressed = matched(pinned, WORKING, PLAY, limits=limits)
     assert pressed.outcome.faults == ()
     assert pressed.outcome == quiet.outcome
-    assert pressed.replays == 2  # and the last time with a patient clock
+    assert pressed.replays == 0
     assert pressed.usage[0].waited_ms > 500
+
+
+LATE_ON_PURPOSE = """
+import os, time
+
+def bid(view):
+    until = time.monotonic() + 2
+    while time.monotonic() < until:
+        TRICK
+        time.sleep(0.012)
+    return 0
+
+def play(view):
+    return view["legal"][0]
+"""
+TRICKS = {
+    "computes as long as it may": "end = time.monotonic() + 0.03\n        while time.monotonic() < end: pass",
+    "gives its turn away": "[os.sched_yield() for _ in range(100)]",
+    "keeps us reading": "[os.write(2, b'x') for _ in range(2_000)]",
+}
+
+
+@pytest.mark.parametrize("trick", TRICKS.values(), ids=TRICKS)
+def test_no_bot_gets_a_match_played_again_by_being_late_on_a_busy_core(trick: str, pinned: Sandbox) -> None:
+    """It waits for the core now and then, but sleeps too, and that is its own affair."""
+    limits = Limits(decision_ms=500, start_ms=30_000)
+    with crowd(min(os.sched_getaffinity(0)), 1):
+        played = matched(pinned, PLAY, LATE_ON_PURPOSE.replace("TRICK", trick), limits=limits)
+    assert {(fault.seat, str(fault.kind)) for fault in played.outcome.faults} == {(1, "timeout")}
+    assert played.replays == 0
 
 
 def test_a_bot_that_sleeps_is_late_on_the_busiest_machine(pinned: Sandbox) -> None:

@@ -5,6 +5,7 @@ import json
 import zipfile
 
 import pytest
+from structlog.testing import capture_logs
 
 from engine.mirror import Mirror
 from engine.rules import RuleSet
@@ -14,7 +15,7 @@ from workers import player as players
 from workers.match import play_match
 from workers.player import SandboxPlayer
 from workers.pressure import Mark, host_was_late
-from workers.sandbox import BotCode, MatchVoid, Sandbox
+from workers.sandbox import BotCode, MatchVoid, Running, Sandbox
 
 pytestmark = pytest.mark.sandbox
 
@@ -261,16 +262,16 @@ WALL = 1_000_000_000
 
 
 @pytest.mark.parametrize(
-    ("cpu", "waited", "late"),
-    [(0.05, 0.9, True), (0.05, 0.0, False), (0.9, 0.9, False), (0.4, 0.3, True), (0.0, 0.1, False)],
+    ("cpu", "pressed", "late"), [(0.05, True, True), (0.05, False, False), (0.9, True, False)]
 )
-def test_lateness_is_the_hosts_only_if_the_bot_stood_ready_unserved(cpu, waited, late) -> None:
-    since = Mark(wall=0, cpu=0, waited=0)
-    now = Mark(wall=WALL, cpu=int(cpu * WALL), waited=int(waited * WALL))
-    assert host_was_late(since, now) is late
+def test_where_waiting_is_not_counted_lateness_is_the_hosts_only_under_pressure(
+    cpu, pressed, late, monkeypatch
+) -> None:
+    monkeypatch.setattr("workers.pressure._pressed", lambda: pressed)
+    assert host_was_late(Mark(0, 0, None), Mark(WALL, int(cpu * WALL), None)) is late
 
 
-def test_what_its_own_threads_and_its_neighbours_used_is_no_excuse(sandbox: Sandbox) -> None:
+def test_what_its_own_threads_its_neighbours_and_we_on_its_behalf_used_is_no_excuse(monkeypatch) -> None:
     class Standing:
         def cpu_ns(self) -> int:
             return 500
@@ -278,10 +279,11 @@ def test_what_its_own_threads_and_its_neighbours_used_is_no_excuse(sandbox: Sand
         def first_thread_ns(self) -> tuple[int, int]:
             return 100, 900  # of the 900 it stood ready its own other threads had the core for 400
 
-    assert Mark.of(Standing(), 300).waited == 200
+    monkeypatch.setattr("workers.pressure.time.thread_time_ns", lambda: 50)
+    assert Mark.of(Standing(), 300).waited == 150
 
 
-def test_a_match_spoilt_by_the_host_is_replayed_twice_and_then_only_real_waiting_counts(
+def test_a_match_spoilt_by_the_host_is_replayed_twice_and_only_where_waiting_is_not_counted(
     sandbox: Sandbox, monkeypatch
 ) -> None:
     asked = []
@@ -295,18 +297,28 @@ def test_a_match_spoilt_by_the_host_is_replayed_twice_and_then_only_real_waiting
         "import time\ndef bid(view):\n    time.sleep(0.8)\n    return 0\ndef play(v): return v['legal'][0]\n"
     )
     bots = [
-        BotCode("sleepy.py", "py", sleepy.encode()),
         BotCode("b.py", "py", sleepy.replace("0.8", "0").encode()),
+        BotCode("sleepy.py", "py", sleepy.encode()),
     ]
     options = {"seed": bytes(32), "bot_seeds": [0, 0], "limits": Limits(decision_ms=500), "sandbox": sandbox}
     rules = RuleSet.parse({"preset": "fundex", "hand_sizes": [1]})
     played = play_match(rules, bots, **options)
-    assert (len(asked), played.replays) == (2, 2)
-    assert [(fault.seat, str(fault.kind)) for fault in played.outcome.faults] == [(0, "timeout")]
+    assert (len(asked), played.replays) == (0, 0)
+    assert [(fault.seat, str(fault.kind)) for fault in played.outcome.faults] == [(1, "timeout")]
 
-    monkeypatch.setattr(players, "MOST_STARVED", 0)  # whatever it waits is more than a patient clock stands
-    with pytest.raises(MatchVoid, match="too busy"):
+    monkeypatch.setattr(Running, "first_thread_ns", lambda self: None)
+    with capture_logs() as logs, pytest.raises(MatchVoid, match="seat 1: the machine was too busy"):
         play_match(rules, bots, **options)
+    assert [(each["event"], each["replays"]) for each in logs] == [("match_void", n) for n in range(3)]
+    assert len(asked) == 3 and all("seat 1" in each["reason"] for each in logs)
+
+
+def test_a_wait_beyond_measure_is_nobodys_fault(sandbox: Sandbox, monkeypatch) -> None:
+    monkeypatch.setattr(players, "MOST_STARVED", 0)  # whatever it waits is beyond measure
+    player = SandboxPlayer(sandbox.launch(BotCode("b.py", "py", b""), Limits(), slot=0), Limits())
+    with pytest.raises(MatchVoid, match="too busy"):
+        player._excuse(Mark(0, 0, 0), Mark(WALL, 0, 0), 500)
+    player.stop()
 
 
 def test_a_fault_that_puts_a_seat_out_has_ended_its_sandbox(sandbox: Sandbox) -> None:
