@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from loadtests.archives import archived
+from loadtests.attacks import HOARD
 from service.limits import Limits
 from workers.sandbox import BotCode, Sandbox
 
@@ -82,6 +83,20 @@ def test_a_seats_limits_hold_for_all_processes_of_an_archive(table, one_shot: Sa
     played = table(talker(hungry), at=one_shot, limits=Limits(decision_ms=10_000, memory_mb=64))
     assert played.usage[0].memory_kb <= 66 * 1024
     assert table(talker(), at=one_shot, limits=ROOMY).outcome.faults == ()
+
+
+def test_who_has_the_kernel_end_its_usher_is_out_of_memory_and_nobody_plays_again(
+    table, one_shot: Sandbox, leftovers
+) -> None:
+    if one_shot.mode != "A":
+        pytest.skip("no groups, no ushers")
+    hoard = f"import ctypes; libc = ctypes.CDLL(None); exec({HOARD!r})"
+    played = table(talker(hoard), at=one_shot, limits=Limits(decision_ms=10_000, memory_mb=64))
+    assert [(fault.seat, str(fault.kind), fault.out) for fault in played.outcome.faults] == [
+        (0, "memory", True)
+    ]
+    assert played.replays == 0
+    assert leftovers(one_shot) == {}
 
 
 WORKER = """

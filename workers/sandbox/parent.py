@@ -181,7 +181,8 @@ class _Namespace:
 
 def _wait(control: _socket.socket, watched: int) -> None:
     """Until the child has ended; a worker that is gone ends us, and with us the child."""
-    if control in select.select([watched, control], [], [])[0]:  # nothing is ordered before we report
+    worker = control.fileno()
+    if worker in select.select([watched, worker], [], [])[0]:  # nothing is ordered before we report
         os._exit(0)
 
 
