@@ -166,10 +166,11 @@ def left_behind(sandbox: Sandbox) -> dict[str, list[str]]:
     parents = lasting(sandbox)
     warm = {str(pid) for parent in parents for pid in parent.pids()}
     numbers = [entry.name for entry in os.scandir("/proc") if entry.name.isdigit() and _owner(entry) in uids]
+    ours = {str(os.getpid()), *warm, *numbers}
     groups = [parent.group for parent in parents if parent.group]
     kept = {path for group in groups for path in (group.memory, group.pids, group.cpu)}
     found = {
-        "processes": [number for number in numbers if number not in warm],
+        "processes": [each for each in numbers if each not in warm and not _anothers_dead(each, ours)],
         "groups": [
             str(path)
             for parent in claim.parents
@@ -182,6 +183,12 @@ def left_behind(sandbox: Sandbox) -> dict[str, list[str]]:
         "queues": [line for kind in ("shm", "msg", "sem") for line in _ipc(kind, uids)],
     }
     return {sort: things for sort, things in found.items() if things}
+
+
+def _anothers_dead(number: str, ours: set[str]) -> bool:
+    """Whether it has ended, and only a process that is none of `ours` can let it go."""
+    state, above = ((*_lines(f"/proc/{number}/stat"), ") X 0")[0].rpartition(") ")[2].split())[:2]
+    return state in "XZ" and above not in ours
 
 
 def _ipc(kind: str, uids: set[int]) -> list[str]:
