@@ -8,7 +8,7 @@ from workers.log import Log
 from workers.sandbox import Ending
 
 REFUSED_CALL = re.compile(r"PermissionError: \[Errno 1\]")
-PIPES = re.compile(r"\b(socketpair|pipe2?)\b")  # in a traceback
+PIPES = re.compile(r"\bin socketpair\n|\bos\.pipe2?\(")  # in a traceback
 REFUSED_SPACE = re.compile(r"OSError: \[Errno (24|27|28|122)\]")
 NO_MEMORY = re.compile(r"(\w+\.)*(_ArrayMemoryError|MemoryError)\b|OSError: \[Errno 12\]")
 REFUSED_THREAD = "can't start new thread"

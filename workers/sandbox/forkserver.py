@@ -51,6 +51,10 @@ class Forked(Running):
     def note_peak(self) -> None:
         """Its parent tells."""
 
+    def _ask(self, number: int) -> None:
+        """By its descriptor: another process may bear its number by now."""
+        signal.pidfd_send_signal(self.bot, number)
+
     def _kill(self) -> None:
         """All its threads, and by its parent all that there might be beside it."""
         with contextlib.suppress(ProcessLookupError):

@@ -87,7 +87,7 @@ class Running:
         if not self.shows_where or self._ending is not None or not self._pid():
             return False
         with contextlib.suppress(OSError):
-            os.kill(self._pid(), signal.SIGUSR2)
+            self._ask(signal.SIGUSR2)
         return True
 
     def ended(self, seconds: float) -> Ending | None:
@@ -156,6 +156,10 @@ class Running:
     def _group_cpu_ns(self) -> int | None:
         """CPU of all the bot's processes, where a group counts it."""
         return None
+
+    def _ask(self, number: int) -> None:
+        """Send the bot's own process a signal."""
+        os.kill(self._pid(), number)
 
     def _kill(self) -> None:
         """Kill all of it at once."""
