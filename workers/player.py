@@ -244,7 +244,11 @@ class SandboxPlayer:
                 self._check_start_cpu() if not asked else self._check_cpu(asked, self._running.cpu_ns())
                 self._neighbours.watch(self)
                 now = self._mark()
-                first = first or now
+                if first is None or (first.waited is None and now.waited is not None):
+                    first = (
+                        now  # what was before, nobody counted: while bubblewrap starts there is no bot yet
+                    )
+                    begin = max(begin, now.wall / 1e9 - FIRST_LOOK)
                 end = begin + (wall_ms * MS + self._held_up(first, now, wall_ms)) / 1e9
                 if time.monotonic() >= end:
                     self._excuse(first, now, wall_ms)
@@ -263,7 +267,7 @@ class SandboxPlayer:
     def _held_up(self, since: Mark, now: Mark, wall_ms: int) -> int:
         """Nanoseconds in which its neighbours or strangers kept it from computing.
 
-        Before the first look nobody counted: as much as afterwards, for all we know.
+        Up to the first look nobody counted: as much as afterwards, for all we know.
         """
         waited = starved(since, now)
         waited += min(waited, int(FIRST_LOOK * 1e9))
@@ -271,7 +275,7 @@ class SandboxPlayer:
 
     def _excuse(self, since: Mark, now: Mark, wall_ms: int) -> None:
         """The clock stood still for what the kernel counted; only too much of it is an excuse."""
-        if now.waited is None or since.waited is None:
+        if since.waited is None:
             late = host_was_late(since, now)
         else:
             late = starved(since, now) >= MOST_STARVED * wall_ms * MS

@@ -259,6 +259,7 @@ def test_a_looping_author_is_shown_the_line(table) -> None:
 
 
 WALL = 1_000_000_000
+SHORTEST = RuleSet.parse({"preset": "fundex", "hand_sizes": [1]}).as_dict()
 
 
 @pytest.mark.parametrize(
@@ -311,6 +312,24 @@ def test_a_match_spoilt_by_the_host_is_replayed_twice_and_only_where_waiting_is_
         play_match(rules, bots, **options)
     assert [(each["event"], each["replays"]) for each in logs] == [("match_void", n) for n in range(3)]
     assert len(asked) == 3 and all("seat 1" in each["reason"] for each in logs)
+
+
+def test_a_start_is_timed_from_when_there_is_a_bot_that_can_be_counted(sandbox: Sandbox, monkeypatch) -> None:
+    """Else one that sleeps could be taken for one whom a busy machine let not begin."""
+    monkeypatch.setattr(players, "host_was_late", lambda since, now: True)
+    limits = Limits(start_ms=1_000)
+    player = SandboxPlayer(
+        sandbox.launch(BotCode("b.py", "py", b"import time\ntime.sleep(60)"), limits, slot=0), limits
+    )
+    counted, asked = player._running.first_thread_ns, []
+    monkeypatch.setattr(
+        type(player._running),
+        "first_thread_ns",
+        lambda self: asked.append(0) or (counted() if asked[2:] else None),
+    )
+    with pytest.raises(PlayerFault, match="not ready"):
+        player.start({"seat": 0, "players": 2, "rules": SHORTEST, "limits": {}, "seed": 1})
+    player.stop()
 
 
 def test_a_wait_beyond_measure_is_nobodys_fault(sandbox: Sandbox, monkeypatch) -> None:
