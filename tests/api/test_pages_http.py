@@ -259,7 +259,7 @@ def test_an_author_enters_a_bot_where_entry_is_open_and_withdraws_it(
     made = bob.post("/tournaments", make_spec([], start_at="manual", entry={"open": True})).get_json()
     path = f"/tournaments/{made['id']}"
     assert "Sign in</a> to enter" in http.get(path).text
-    assert re.search("0 of up to [\\d\u202f]+ matches played", http.get(path).text)
+    assert re.search("<b>0</b> of up to [\\d\u202f]+ matches played", http.get(path).text)
     sign_in(http, ada.token)
     data = {"form_key": form_key(http), "entrant": ready_bots[0]}
     assert f'value="{ready_bots[0]}"' in http.get(path).text
