@@ -19,13 +19,15 @@ from engine.cards import (
 if TYPE_CHECKING:
     from engine.round import Round
 
+MOVES: Final = range(len(CARD))
+
 
 def _wrong_bid(game: "Round", move: int | None) -> str:
     return f"a bid is due: a whole number from 0 to {game.hand_size}"
 
 
 def _wrong_play(game: "Round", move: int | None) -> str:
-    if move is None or CARD[move] not in game.held(game.seat):
+    if move is None or move not in MOVES or CARD[move] not in game.held(game.seat):
         return "a card of the hand is due"
     suited = game.lead != NO_COLOUR and game.law.forced and game.hands[game.seat][game.lead]
     if suited and (CARD[move] < FIRST_WILD or not game.law.any_time):

@@ -38,12 +38,15 @@ def test_the_deal_passes_to_the_left_and_hands_are_as_long_as_the_schedule_says(
 
 def test_an_illegal_move_changes_nothing():
     match = Match(PRESETS["fundex"], 3, bytes(32))
-    for wrong in (11, -1, 216):
-        with pytest.raises(IllegalMove):
-            match.apply(wrong)
-    assert match.moves == b""
-    match.apply(3)
-    assert (match.moves, match.round.seat) == (b"\x03", 1)
+    moves = b""
+    for bid in (None, 3, 3, 3):  # first before any bid, last when a card is due
+        if bid is not None:
+            match.apply(bid)
+            moves += bytes([bid])
+        for wrong in (11, -1, 216, 250, 10**9):
+            with pytest.raises(IllegalMove):
+                match.apply(wrong)
+        assert (match.moves, match.round.seat) == (moves, len(moves) % 3)
 
 
 def test_both_ways_to_play_in_the_readme_work(capsys):
