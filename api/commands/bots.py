@@ -40,7 +40,7 @@ def submit(path: Path, name: str | None, wait: bool, log: bool, as_json: bool, *
     """
     client = saved.client()
     filename, content = _read(path)
-    called = name or path.resolve().stem
+    called = path.resolve().stem if name is None else name
     version = _upload(client, called, filename, content, about)
     if wait:
         version = client.wait_ready(version["bot_id"], version["number"], seconds=MOST_WAIT)
