@@ -142,7 +142,7 @@ def record(arena: Arena, match_id: str) -> dict[str, Any]:
     with arena.read() as db:
         row = _find(db, match_id)
         if row.status != "done":
-            raise Conflict(f"match {match_id} is {SHOWN[row.status]}; its record comes when it is done")
+            raise unplayed(match_id, SHOWN[row.status])
         seats = _seats(db, row.tournament_id, [row])[row.number]
         where = tournament_rows.c.id == row.tournament_id
         of = db.execute(select(tournament_rows.c.secret, tournament_rows.c.limits).where(where)).one()
@@ -165,6 +165,15 @@ def record(arena: Arena, match_id: str) -> dict[str, Any]:
         for each in seats
     ]
     return {**told, "about": {**about, "seats": names}}
+
+
+def unplayed(match_id: str, status: str) -> Conflict:
+    """What to say to who asks for the game of a match that is not done."""
+    why = {
+        "void": "fell away (its tournament was stopped, or one of its bots left) and will not be played",
+        "failed": "could not be played, through a failure of ours; it has no record",
+    }.get(status, f"is {status}; its record comes when it is done")
+    return Conflict(f"match {match_id} {why}")
 
 
 def packed_record(arena: Arena, row: Any) -> bytes:

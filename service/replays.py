@@ -11,7 +11,6 @@ from engine.record import Record
 from engine.story import story
 from engine.view import teams
 from service import matches
-from service.errors import Conflict
 from service.matches import Match
 from service.tables import match as rows
 from service.work import Arena
@@ -101,5 +100,5 @@ def _record(arena: Arena, shown: Match) -> Record:
     with arena.read() as db:
         row = db.execute(select(rows.c.tournament_id, rows.c.number, rows.c.record).where(*key)).one()
     if shown.status != "done":
-        raise Conflict(f"match {shown.id} is {shown.status}; it can be watched when it is done")
+        raise matches.unplayed(shown.id, shown.status)
     return Record.unpack(matches.packed_record(arena, row))
