@@ -168,6 +168,8 @@ def backup(file: Path, keep: int | None, replace: bool) -> None:
     """
     if file.exists() and not replace:
         raise click.ClickException(f"{file} is there already; take another name, or --replace it.")
+    if not file.parent.is_dir():
+        raise click.ClickException(f"There is no directory {file.parent}; make it, or name another file.")
     with open_arena() as arena, bar("Backing up") as at:
         made, where = archive.backup(arena, file, at), arena.settings.records
         moved = len(retention.shelved(arena))

@@ -89,8 +89,9 @@ def show(found: dict[str, Any]) -> None:
         f"{found['lower']:.2f} speaks for {found['elo0']:g} Elo, {found['upper']:.2f} for {found['elo1']:g}"
     )
     for name, unit in (("elo", "Elo"), ("points", "points a match")):
-        value, low, high = (_signed(found[name][part]) for part in ("value", "low", "high"))
-        shown.say(f"  lead of {names['a']}, as it looks: {value} {unit} ({low} to {high})")
+        value, low, high = (found[name][part] for part in ("value", "low", "high"))
+        between = "" if low is None or high is None else f" ({_signed(low)} to {_signed(high)})"
+        shown.say(f"  lead of {names['a']}, as it looks: {_signed(value)} {unit}{between}")
 
 
 def _signed(value: float | None) -> str:

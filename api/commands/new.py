@@ -19,7 +19,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 def _named(context: click.Context, parameter: click.Parameter, text: str) -> Path:
     path = Path(text)
     if not NAME.fullmatch(path.name):
-        raise click.BadParameter("letters, digits, - and _ make a name, as in mybot or bots/mybot.py")
+        raise click.BadParameter("a-z, A-Z, 0-9, -, _ and . make a file's name, as in mybot or bots/mybot.py")
     return path
 
 

@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from api.client import Client
+from api.commands.compare import show
 from api.shown import Column, table
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -279,3 +280,21 @@ def test_no_cell_of_a_table_commands_a_terminal(
     table((Column("what happened"),), [["\x1b[2J\x9b31m\u202e[red]x\nOK"]], empty="")
     said = capsys.readouterr().out
     assert "?[2J?31m?[red]x OK" in said and not any(bad in said for bad in ("\x1b[2J", "\x9b", "\u202e"))
+
+
+def test_a_comparison_has_an_interval_once_both_ends_are_known(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {"id": "c_1", "status": "running", "verdict": None, "llr": 0.0, "groups": 1, "lower": -2.94,
+             "upper": 2.94, "elo0": 0, "elo1": 5, "a": {"name": "a", "version": 1},
+             "b": {"name": "b", "version": 1},
+             "elo": {"value": -500.0, "low": None, "high": -427.3},
+             "points": {"value": -2.0, "low": -3.0, "high": -1.0}}  # fmt: skip
+    show(found)
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[2] for line in said[-2:]] == [
+        "-500.0 Elo",
+        "-2.0 points a match (-3.0 to -1.0)",
+    ]
+
+
+def test_a_new_bot_is_named_by_what_names_a_file(run: Run) -> None:
+    assert "a-z, A-Z, 0-9" in run("new", "ไทย", status=2).output
