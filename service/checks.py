@@ -27,19 +27,35 @@ def data_directory(directory: Path) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in ("run", "logs"):
             (directory / name).mkdir(mode=0o700, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory) as file:
+    except OSError as error:
+        raise _unwritable(directory, error) from error
+    writable(directory)
+
+
+def writable(directory: Path) -> None:
+    """Tries to write where the directory is, or would be made; leaves nothing behind."""
+    try:
+        with tempfile.TemporaryFile(dir=standing(directory)) as file:
             file.write(b"rage")
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise Unfit(
-            f"Cannot write into the data directory {directory} ({reason}). Choose another with --data-dir or "
-            "RAGE_DATA_DIR, or give yourself the right to write there."
-        ) from error
+        raise _unwritable(directory, error) from error
+
+
+def standing(directory: Path) -> Path:
+    """The directory, or the nearest above it that is there."""
+    return next(each for each in (directory, *directory.parents) if os.path.exists(each))
+
+
+def _unwritable(directory: Path, error: OSError) -> Unfit:
+    return Unfit(
+        f"Cannot write into the data directory {directory} ({error.strerror or error}). Choose another with "
+        "--data-dir or RAGE_DATA_DIR, or give yourself the right to write there."
+    )
 
 
 def disk(directory: Path) -> int:
-    """Free bytes where the data is kept; too few are refused."""
-    free = shutil.disk_usage(directory).free
+    """Free bytes where the data is kept, or will be; too few are refused."""
+    free = shutil.disk_usage(standing(directory)).free
     if free < LEAST_DISK:
         raise Unfit(
             f"Only {free >> 20} MiB are free in {directory}; make room, at least {LEAST_DISK >> 20} MiB."

@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, exists, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from service import checks, incidents, lost, presence, progress, tables, valkey, watch
+from service import checks, incidents, lost, presence, progress, retention, tables, valkey, watch
 from service.checks import Unfit
 from service.contest import COMPARISON
 from service.errors import Unavailable
@@ -58,6 +58,7 @@ def examine(environ: Mapping[str, str]) -> list[Finding]:
         "rage up": _up,
         "database": _database,
         "ratings": _ratings,
+        "records": _records,
         "broker": _broker,
         "workers": _workers,
         "clock": _clock,
@@ -83,7 +84,9 @@ def _looked(what: str, look: Callable[[Settings], Finding], settings: Settings) 
 
 
 def _data_directory(settings: Settings) -> Finding:
-    checks.data_directory(settings.data_dir)
+    checks.writable(settings.data_dir)
+    if not settings.data_dir.is_dir():
+        return Finding("data directory", State.ASLEEP, f"{settings.data_dir}: `rage up` makes it")
     return Finding("data directory", State.WELL, str(settings.data_dir))
 
 
@@ -132,16 +135,36 @@ def _ratings(settings: Settings) -> Finding:
     return Finding("ratings", State.WELL, f"pools: {count}; `rage-admin rerate` computes all again")
 
 
+def _records(settings: Settings) -> Finding:
+    """Files that records were moved into."""
+    if _unmade(settings):
+        return Finding("records", State.ASLEEP, "none before there is a database")
+    with closing(Arena.open(settings, InlineQueue(), patience=HASTY)) as arena:
+        moved = retention.shelved(arena)
+    missing = [each.file for each in moved if not each.here]
+    if not missing:
+        text = f"files: {len(moved)}; `rage-admin records list --check` reads them all"
+        return Finding("records", State.WELL, text)
+    shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
+    text = f"files missing in {settings.records} (RAGE_RECORDS_DIR): {len(missing)} of {len(moved)}: {shown}"
+    return Finding("records", State.ILL, text)
+
+
 def _unmade(settings: Settings) -> bool:
     file = settings.database_url.removeprefix("sqlite:///")
     return file != settings.database_url and not Path(file).exists()
+
+
+def _stopped(settings: Settings) -> bool:
+    """Whether nothing can run here: the broker is one that `rage up` starts, and it does not run."""
+    return settings.redis_url is None and running(lock_path(settings)) is None
 
 
 def _broker(settings: Settings) -> Finding:
     where = hidden(settings.redis_url or f"unix socket {settings.socket}")
     if valkey.answers(settings.client_url):
         return Finding("broker", State.WELL, f"{where} answers")
-    if settings.redis_url is None and running(lock_path(settings)) is None:
+    if _stopped(settings):
         return Finding("broker", State.ASLEEP, f"`rage up` starts {valkey.program(settings)}")
     return Finding(
         "broker", State.ILL, f"{where} does not answer; start it, or see RAGE_REDIS_URL and the logs"
@@ -160,7 +183,7 @@ def _workers(settings: Settings) -> Finding:
         return Finding("workers", State.ILL, "; ".join(lame))
     if there:
         return Finding("workers", State.WELL, ", ".join(f"{each.name} (mode {each.mode})" for each in there))
-    if settings.redis_url is None and running(lock_path(settings)) is None:
+    if _stopped(settings):
         return Finding("workers", State.ASLEEP, "`rage up` starts them")
     return Finding("workers", State.ILL, f"none heard of for {presence.SILENT.seconds} s; their log says why")
 
@@ -184,8 +207,8 @@ def _clock(settings: Settings) -> Finding:
 
 def _watch(settings: Settings) -> Finding:
     """Whether somebody looks for lost work."""
-    if _unmade(settings):
-        return Finding("watch", State.ASLEEP, "`rage up` starts it")
+    if _unmade(settings) or _stopped(settings):
+        return Finding("watch", State.ASLEEP, "nothing looks for lost work; `rage up` starts it")
     with _reading(settings) as (db, now):
         looked = db.scalar(select(tables.pulse.c.at))
         last = looked or db.scalar(select(func.min(tables.worker.c.started_at)))
@@ -194,8 +217,6 @@ def _watch(settings: Settings) -> Finding:
         age = f"last {(now - looked).total_seconds():.0f} s ago" if looked else "for the first time soon"
         return Finding("watch", State.WELL, f"lost work is looked for, {age}")
     since = "ever" if last is None else f"since {last:%Y-%m-%d %H:%M:%S} UTC"
-    if settings.redis_url is None and running(lock_path(settings)) is None:
-        return Finding("watch", State.ASLEEP, "`rage up` starts it")
     text = f"nobody looked for lost work {since}; running tournaments: {left}. Start beat and desk"
     return Finding("watch", State.ILL, text)
 

@@ -146,7 +146,11 @@ def trouble(arena: Arena, one: Shelved) -> str | None:
     """What is wrong with a file, after all of it was read; None if nothing is."""
     try:
         found = shelf.checked(arena.settings.records / one.file)
-    except (OSError, Damaged) as error:
+    except FileNotFoundError:
+        return f"{one.file} is missing in {arena.settings.records}"
+    except OSError as error:
+        return f"{one.file} cannot be read: {error.strerror}"
+    except Damaged as error:
         return str(error)
     return None if found == one.sha256 else f"{one.file} is another file than was written"
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import text, update
 
-from service import accounts, bots, comparisons, presence, reap, tables, trials, valkey
+from service import accounts, bots, comparisons, doctor, presence, reap, tables, trials, valkey
 from service.admin import main
 from service.doctor import State, examine
 from service.errors import Unauthorized
@@ -135,9 +135,11 @@ def test_an_operator_needs_no_open_registration(tmp_path: Path) -> None:
 def test_a_fresh_machine_is_well_and_nothing_runs_yet(tmp_path: Path) -> None:
     said = admin(tmp_path, "doctor")
     assert said.exit_code == 0, said.output
-    found = states(tmp_path)
+    found = states(tmp_path / "not" / "made")
     assert found["sandbox"] is State.WELL
-    assert {found[what] for what in ("rage up", "database", "broker", "workers")} == {State.ASLEEP}
+    asleep = ("data directory", "rage up", "database", "records", "broker", "workers", "watch")
+    assert {found[what] for what in asleep} == {State.ASLEEP}
+    assert not list(tmp_path.iterdir()), "the doctor makes nothing"
 
 
 def test_trouble_ends_with_status_one_and_says_what_to_do(tmp_path: Path) -> None:
@@ -214,6 +216,10 @@ def test_a_backup_is_restored_where_there_is_nothing_and_replaces_only_what_it_m
     assert admin(tmp_path / "a", "backup", file, "--replace").exit_code == 0
     assert "2 rows" in admin(tmp_path / "b", "restore", file).output
     assert "Ada" in admin(tmp_path / "b", "accounts", "list").output
+    nowhere = admin(tmp_path / "a", "backup", str(tmp_path / "none" / "backup"))
+    assert (nowhere.exit_code, nowhere.output) == (
+        1, f"Error: There is no directory {tmp_path / 'none'}; make it, or name another file.\n"
+    )  # fmt: skip
     again = admin(tmp_path / "b", "restore", file)
     assert (again.exit_code, "--replace" in again.output) == (1, True)
     assert admin(tmp_path / "b", "restore", file, "--replace").exit_code == 0
@@ -274,8 +280,11 @@ def test_it_is_trouble_when_nobody_looks_for_lost_work(tmp_path: Path) -> None:
     admin(tmp_path, "migrate")
     with arena(tmp_path) as made:
         reap.reap(replace(made, clock=lambda: datetime.now(UTC) - timedelta(seconds=30)))
-    (watch,) = (
-        each for each in examine({**os.environ, "RAGE_DATA_DIR": str(tmp_path)}) if each.what == "watch"
+    environment = {**os.environ, "RAGE_DATA_DIR": str(tmp_path)}
+    stopped = doctor._watch(Settings.from_environment(environment))
+    assert (stopped.state, stopped.text) == (State.ASLEEP, "nothing looks for lost work; `rage up` starts it")
+    watch = doctor._watch(
+        Settings.from_environment({**environment, "RAGE_REDIS_URL": "redis://127.0.0.1:1/0"})
     )
     assert watch.state is State.WELL
     assert re.fullmatch(r"lost work is looked for, last \d+ s ago", watch.text)

@@ -20,6 +20,7 @@ from service import (
     admin,
     archive,
     desk,
+    doctor,
     folds,
     inquiry,
     matches,
@@ -33,6 +34,7 @@ from service import (
 )
 from service.accounts import Account
 from service.errors import Conflict, Gone, NotFound
+from service.settings import Settings
 from service.shelf import Damaged, Entry
 from service.tables import match, record_file, summary, tournament
 from service.work import Arena
@@ -227,8 +229,9 @@ def test_only_what_is_over_is_moved(
 
 
 def test_an_operators_commands(arena: Arena, cup: str, tmp_path: Path) -> None:
+    environment = {"RAGE_DATABASE_URL": arena.database.url.render_as_string(hide_password=False)}
+
     def run(*words: str, status: int = 0) -> str:
-        environment = {"RAGE_DATABASE_URL": arena.database.url.render_as_string(hide_password=False)}
         done = CliRunner().invoke(admin.main, ["--data-dir", str(tmp_path), *words], env=environment)
         assert done.exit_code == status, done.output
         return done.output
@@ -252,6 +255,9 @@ def test_an_operators_commands(arena: Arena, cup: str, tmp_path: Path) -> None:
     (tmp_path / "records" / f"{cup}.records").write_bytes(b"nonsense")
     assert "damaged" in run("records", "list", "--check", status=1)
     (tmp_path / "records" / f"{cup}.records").unlink()
+    assert f"{cup}.records is missing in" in run("records", "list", "--check", status=1)
+    found = doctor._records(Settings.from_environment({**environment, "RAGE_DATA_DIR": str(tmp_path)}))
+    assert (found.state, f"1 of 1: {cup}.records" in found.text) == (doctor.State.ILL, True)
     assert "Put files of records" in run("restore", str(tmp_path / "all.rage"), "--replace")
     assert archive.look(tmp_path / "all.rage").tables["record_file"] == 1
 
