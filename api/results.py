@@ -174,11 +174,11 @@ def tournament(found: Row) -> None:
         say(f"  {entrant['number']:>3}  {named(entrant)} of {entrant['owner']}{_left(entrant)}")
 
 
-def how_far(found: Row) -> str:
+def how_far(found: Row, what: str = " matches played") -> str:
     """Matches played, of how many, and how many fell away."""
     progress, most = found["progress"], "up to " if fills(found) else ""
     away = f", {progress['void']} fell away" if progress["void"] else ""
-    return f"{progress['played']} of {most}{progress['total']} matches played{away}"
+    return f"{progress['played']} of {most}{progress['total']}{what}{away}"
 
 
 def fills(found: Row) -> bool:

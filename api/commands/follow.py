@@ -30,14 +30,16 @@ def follow(client: Client, tournament_id: str, *, seconds: float = math.inf) -> 
     with shown.bar(found["name"]) as bar:
         if found["status"] in ("draft", "scheduled"):
             bar.say(results.waits_for(found))
-        patience, line = Patience(bar.say), _Line(client, tournament_id)
+        patience, line, gone = Patience(bar.say), _Line(client, tournament_id), set[int]()
         while True:
             for event in line.read():
-                _tell(bar, event)
+                _tell(bar, event, gone)
                 _check(limit, tournament_id)
-            status: str = patience.ask(lambda: client.tournament(tournament_id)["status"])
-            if status in OVER:
-                return status
+            found = patience.ask(lambda: client.tournament(tournament_id))
+            if found["status"] in OVER:
+                if found["progress"]["void"]:
+                    bar.say(results.how_far(found))
+                return str(found["status"])
             _check(limit, tournament_id)
             time.sleep(AGAIN)
 
@@ -67,11 +69,15 @@ def _check(limit: float, tournament_id: str) -> None:
         raise TookTooLong(f"tournament {tournament_id} takes too long")
 
 
-def _tell(bar: shown.Bar, event: dict[str, Any]) -> None:
+def _tell(bar: shown.Bar, event: dict[str, Any], gone: set[int]) -> None:
+    """Says what an event tells; `gone`: who was said to have left, and is told each time."""
     told = event["data"]
     if event["type"] == "progress":
         bar.at(told["played"] + told["failed"], told["total"])
     elif event["type"] == "stage" and told["format"] != "round_robin":
         bar.say(f"stage {told['stage']}")
     elif event["type"] == "left":
-        bar.say(", ".join(f"{each['name']} {each['status']}" for each in told["entrants"]))
+        new = [each for each in told["entrants"] if each["entrant"] not in gone]
+        gone.update(each["entrant"] for each in new)
+        if new:
+            bar.say(", ".join(f"{each['name']} {each['status']}" for each in new))

@@ -98,9 +98,7 @@ def list_(status: str | None, as_json: bool) -> None:
 
 
 def _line(each: dict[str, Any]) -> list[object]:
-    most = "up to " if results.fills(each) else ""
-    played = f"{each['progress']['played']} of {most}{each['progress']['total']}"
-    return [each["id"], each["name"], each["owner"], each["status"], played]
+    return [each["id"], each["name"], each["owner"], each["status"], results.how_far(each, "")]
 
 
 @tournament.command()

@@ -14,11 +14,12 @@ import pytest
 from click.testing import Result
 
 import engine
-from api import saved
+from api import saved, shown
 from api.cli import main
 from api.client import Client
 from api.commands import asked
 from api.commands.compare import follow
+from api.commands.follow import _tell as tell
 from service import presence, tables
 from service.formats import FORMATS
 from service.jobs import InlineQueue
@@ -185,14 +186,29 @@ def test_an_organiser_changes_a_draft_and_authors_come_and_go(run: Run, four: li
     out = run("tournament", "disqualify", one, four[2], "copied").output
     assert "disqualified: copied" in out
     assert "0 of 4 matches played, 4 fell away" in out
+    assert "0 of 4, 4 fell away" in run("tournament", "list").output
     assert "v1, disqualified " in run("tournament", "standings", one).output
     assert "only a ladder" in run("tournament", "stop", one, status=1).output
 
 
-def test_a_cancelled_tournament_is_watched_to_its_reason(run: Run, four: list[str]) -> None:
+def test_a_cancelled_tournament_is_watched_to_its_reason(
+    run: Run, logged_in: Client, four: list[str]
+) -> None:
     made = json.loads(run("tournament", "create", "A", *four, "--start-at", "manual", "--json").stdout)
     run("tournament", "cancel", made["id"])
-    assert "cancelled by ada" in run("tournament", "watch", made["id"], status=1).output
+    said = run("tournament", "watch", made["id"], status=1).output
+    assert "cancelled by ada" in said
+    total, void = (made["progress"]["total"], logged_in.tournament(made["id"])["progress"]["void"])
+    assert (f"0 of {total} matches played, {void} fell away" in said) == (void > 0)
+
+
+def test_who_leaves_is_named_once_by_who_watches(capsys: pytest.CaptureFixture[str]) -> None:
+    left = [{"entrant": number, "name": f"bot {number}", "status": "withdrawn"} for number in (4, 2)]
+    gone: set[int] = set()
+    with shown.bar("A") as bar:
+        for many in (1, 1, 2):
+            tell(bar, {"type": "left", "data": {"entrants": left[:many]}}, gone)
+    assert capsys.readouterr().err.splitlines() == ["bot 4 withdrawn", "bot 2 withdrawn"]
 
 
 def test_a_tournament_that_cannot_be_is_refused_field_by_field(run: Run, four: list[str]) -> None:

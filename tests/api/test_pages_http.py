@@ -359,6 +359,7 @@ def test_an_organiser_disqualifies_on_the_page(
     page = signed.get(f"/tournaments/{made}").text
     assert "copied &lt;b&gt;" in page
     assert '<span class="quiet">8 fell away</span>' in page
+    assert '<span class="quiet">8 fell away</span>' in signed.get("/tournaments").text
     fell = signed.get(f"/matches/{made}-0").text
     assert "will not be played" in fell and "when it is done" not in fell
     assert "In the order of points a match" in page and "who left is last" in page
