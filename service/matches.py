@@ -197,7 +197,7 @@ def _select() -> Any:
 
 def _find(db: Connection, match_id: str) -> "Row[Any]":
     tournament_id, dash, number = match_id.rpartition("-")
-    known = dash and number.isascii() and number.isdigit() and len(number) < 10
+    known = dash and len(number) < 10 and number.isascii() and number.isdigit() and str(int(number)) == number
     key = (rows.c.tournament_id == tournament_id, rows.c.number == int(number)) if known else ()
     row = db.execute(select(rows).where(*key)).first() if known else None
     if row is None:
