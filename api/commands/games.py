@@ -14,7 +14,9 @@ from api import shown
 from api.commands import hashes
 
 MISMATCH = 1
-MATCH = re.compile(r"[tc]_[A-Za-z0-9_-]{1,78}-[0-9]+")
+MATCH = re.compile(r"(?:https?://\S+/matches/)?([tc]_[A-Za-z0-9_-]{1,78}-[0-9]+)(?:[/?#]\S*)?")
+TOURNAMENT = re.compile(r"[tc]_[A-Za-z0-9_]{1,78}")
+WHAT = "FILE|MATCH"
 
 
 class Unreadable(click.ClickException):
@@ -36,20 +38,28 @@ def referee(file: str) -> None:
     sys.exit(main([file]))
 
 
+def match_id(text: str) -> str:
+    """The id of a match that was given by it or by its page's address; raises `BadParameter`."""
+    if found := MATCH.fullmatch(text):
+        return found[1]
+    verify = f" (of a tournament? rage tournament verify {text})" if TOURNAMENT.fullmatch(text) else ""
+    raise click.BadParameter(f"{text} is neither a file nor the id of a match{verify}", param_hint=WHAT)
+
+
 class Records(click.File):
     """A file of records, or a server's match by its id; as bytes."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """What the file or the server says; raises `BadParameter`."""
-        if MATCH.fullmatch(str(value)) and not os.path.exists(value):
+        if value != "-" and not os.path.exists(value):
             from api import saved
 
-            return json.dumps(saved.client().record(str(value))).encode()
+            return json.dumps(saved.client().record(match_id(str(value)))).encode()
         return super().convert(value, param, ctx).read()
 
 
 @click.command()
-@click.argument("content", type=Records("rb"), metavar="FILE|MATCH")
+@click.argument("content", type=Records("rb"), metavar=WHAT)
 @click.option("--secret", metavar="HEX", help="Its tournament's secret: check the deal against it.")
 @click.option(
     "--hash",

@@ -11,10 +11,11 @@ from typing import Any
 
 import click
 
+from api.commands.games import WHAT, match_id
+
 State = dict[str, Any]
 COLOURS = {"R": "red", "O": "bright_red", "Y": "yellow", "G": "green", "B": "blue", "P": "magenta"}
 NAMES = {"R": "red", "O": "orange", "Y": "yellow", "G": "green", "B": "blue", "P": "purple"}
-WHAT = "FILE|MATCH"
 KEYS = "→ next   ← back   t trick   r round   b round before   q quit"
 NEXT, BACK, TRICK, ROUND, BEFORE, QUIT = "next", "back", "trick", "round", "before", "quit"
 PRESSED = {
@@ -88,9 +89,7 @@ def _document(match: str) -> Any:
     if match != "-" and not Path(match).exists():
         from api import saved
 
-        if "-" not in match:
-            raise click.BadParameter(f"{match} is neither a file nor the id of a match", param_hint=WHAT)
-        return saved.client().record(match)
+        return saved.client().record(match_id(match))
     text = sys.stdin.read() if match == "-" else Path(match).read_text(encoding="utf-8", errors="replace")
     try:
         return json.loads(text)

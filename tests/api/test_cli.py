@@ -273,7 +273,7 @@ def test_a_record_that_was_tampered_with_is_told_apart(
         run("verify", "-", input=json.dumps(good) + "\n" + json.dumps(good)).output == "verified 2 records\n"
     )
     assert "not JSON" in run("verify", "-", input="{", status=2).output
-    assert "No such file" in run("verify", str(home / "nothing.json"), status=2).output
+    assert "neither a file" in run("verify", str(home / "nothing.json"), status=2).output
 
 
 def test_a_match_of_the_server_is_verified_by_its_id(

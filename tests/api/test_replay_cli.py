@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from api.cli import main
+from api.commands.games import match_id
 from api.commands.new import KINDS
 from api.commands.replay import _frames as frames
 from api.commands.replay import moved
@@ -60,7 +61,12 @@ def test_what_is_no_record_is_wrong_usage(record: dict[str, Any]) -> None:
     many = json.dumps(record) + "\n" + json.dumps(record)
     result = CliRunner().invoke(main, ["replay", "-"], input=many)
     assert result.exit_code == 2 and "one a line" in result.output
-    assert "neither a file" in CliRunner().invoke(main, ["replay", "nowhere"]).output
+    for command in ("replay", "verify"):
+        for given in ("nowhere", "T_K4M2XW9TQ7BN-17", "no-such.json"):
+            assert "neither a file" in CliRunner().invoke(main, [command, given]).output
+        assert "rage tournament verify" in CliRunner().invoke(main, [command, "t_k4m2xw9tq7bn"]).output
+    for given in ("t_k4-17", "http://127.0.0.1:8000/matches/t_k4-17#r3"):
+        assert match_id(given) == "t_k4-17"
 
 
 def test_a_round_that_is_not_there_is_wrong_usage(record: dict[str, Any]) -> None:
