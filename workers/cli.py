@@ -242,7 +242,8 @@ def _rules(text: str, players: int) -> RuleSet:
     try:
         return RuleSet.parse(spec, players)
     except RulesError as error:
-        raise click.BadParameter(str(error), param_hint="--rules") from error
+        hint = "--players" if error.field == "players" else "--rules"
+        raise click.BadParameter(str(error), param_hint=hint) from error
 
 
 def _parsed_limits(text: str | None) -> Limits:

@@ -108,7 +108,7 @@ def test_a_folder_plays_as_the_archive_it_would_be(tmp_path: Path) -> None:
         (["random", "--rules", "{"], "not JSON"),
         (["random", "--rules", '{"preset": "fundex", "colour": 1}'], "colour"),
         (["random", "random", "random", "--players", "2"], "do not fit"),
-        (["random", "--players", "16"], "players"),
+        (["random", "--players", "16"], "for --players"),
         (["random", "--limits", '{"decision_ms": 1}'], "500"),
         (["random", "--games", "0"], "--games"),
     ],
