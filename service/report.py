@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 LOG_LINES = 30
+LONGEST = 300  # characters of a line
 TURNING = [
     0x61C,
     0x200E,
@@ -21,7 +22,7 @@ def text(told: Told, *, log: bool = False) -> str:
     if log:
         lines += ["log:", *(tail(told.get("stderr")) or ["  (nothing)"])]
     elif not told.get("ready"):
-        lines += tail((told.get("error") or {}).get("traceback") or told.get("stderr"))
+        lines += map(_short, tail((told.get("error") or {}).get("traceback") or told.get("stderr")))
     return "\n".join(lines)
 
 
@@ -33,6 +34,11 @@ def tail(log: str | None) -> list[str]:
 def clean(words: str) -> str:
     """A bot's words without what could command a terminal."""
     return words.translate(CONTROL)
+
+
+def _short(line: str) -> str:
+    """The beginning of a line that floods the screen."""
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}... ({len(line)} characters)"
 
 
 def _ready(told: Told) -> Iterator[str]:
@@ -53,7 +59,7 @@ def _rejected(told: Told) -> Iterator[str]:
     yield f"rejected at: {told.get('stage') or 'check'}"
     where = f" (line {error['line']})" if error.get("line") else ""
     message = error.get("message") or "no reason was kept"
-    yield f"{error.get('kind') or told.get('stage') or 'error'}{where}: {clean(message)}"
+    yield f"{error.get('kind') or told.get('stage') or 'error'}{where}: {_short(clean(message))}"
     yield from _decision(told.get("decision") or {})
     if error.get("advice"):
         yield error["advice"]
@@ -64,4 +70,4 @@ def _decision(told: Told) -> Iterator[str]:
         place = f"decision {told['number']}, round {told['round']}, trick {told['trick']}"
         yield f"asked: {told['asked']} ({place})"
     if "answer" in told:
-        yield f"answered: {clean(str(told['answer']))}"
+        yield f"answered: {_short(clean(str(told['answer'])))}"
