@@ -1,5 +1,6 @@
 """`rage submit`, `bots`, `bot`, `faults`, `retire`: an author's bots on a server."""
 
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -213,8 +214,11 @@ def _show_faults(found: Json, version: Json, listed: list[Json]) -> None:
         Column("kind"),
         Column("what happened"),
     )
-    rows = [[each["match_id"], each["round"], each["asked"], each["kind"], each["text"]] for each in listed]
-    shown.table(columns, rows)
+    keys = ("match_id", "round", "asked", "kind", "text")
+    alike = Counter(tuple(each[key] for key in keys) for each in listed)
+    shown.table(
+        columns, [[*row[:-1], row[-1] if n == 1 else f"{row[-1]} ({n} times)"] for row, n in alike.items()]
+    )
     if len(listed) == MOST_FAULTS:
         shown.say("... and perhaps more")
     shown.say(f"\nPlay the newest again at home:\n  {listed[0]['replay']}")

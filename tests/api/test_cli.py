@@ -18,6 +18,7 @@ from api import saved, shown
 from api.cli import main
 from api.client import Client
 from api.commands import asked
+from api.commands.bots import _show_faults as show_faults
 from api.commands.compare import follow
 from api.commands.follow import _tell as tell
 from service import presence, tables
@@ -200,6 +201,20 @@ def test_a_cancelled_tournament_is_watched_to_its_reason(
     assert "cancelled by ada" in said
     total, void = (made["progress"]["total"], logged_in.tournament(made["id"])["progress"]["void"])
     assert (f"0 of {total} matches played, {void} fell away" in said) == (void > 0)
+
+
+def test_strikes_of_one_match_that_read_alike_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    told = {
+        "match_id": "t_k4-1",
+        "round": 1,
+        "asked": "bid",
+        "kind": "crash",
+        "text": "it ended",
+        "replay": "",
+    }
+    show_faults({"name": "spy"}, {"number": 1}, [told, told, told, {**told, "round": 2}])
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("t_k4-1")]
+    assert [line.endswith("it ended (3 times)") for line in lines] == [True, False]
 
 
 def test_who_leaves_is_named_once_by_who_watches(capsys: pytest.CaptureFixture[str]) -> None:
