@@ -30,6 +30,13 @@ class Unreadable(click.ClickException):
 def referee(file: str) -> None:
     """Settle one round: play the script in FILE (- reads standard input) and print the outcome as JSON.
 
+    All keys are needed, and none is known beside them but "name". `pile` is what was not dealt, top first;
+    `moves` holds every decision as it is asked: bids from the dealer's left, then cards. A whole script:
+
+    \b
+    {"rules": {"preset": "fundex"}, "players": 2, "dealer": 1,
+     "hands": [["R5"], ["R9"]], "pile": ["B1"], "moves": [0, 1, "R5", "R9"]}
+
     Exit status: 0 played, 1 an illegal move or a script that is no valid round (the outcome names it), 2 a
     file that cannot be read.
     """

@@ -1,6 +1,7 @@
 """The `rage` command against the real application over real HTTP."""
 
 import json
+import re
 import stat
 import subprocess
 import sys
@@ -258,7 +259,8 @@ def test_matches_records_faults_and_rankings_are_shown(
     assert "nothing went wrong" in run("faults", "bot 1").output
     shown = run("rankings").output
     assert shown.endswith(
-        "A provisional bot has no place until it has played ten deals and its pool has settled.\n"
+        "A bot is provisional, and has no place, until it has played ten deals "
+        "and its pool is sure to within 60 Elo.\n"
     )
     assert json.loads(run("rankings", "--json").stdout)["matches"] == 4
     assert "no rated matches yet" in run("rankings", "--players", "9").output
@@ -309,6 +311,12 @@ def test_a_round_is_settled(run: Run) -> None:
     run("referee", "-", input=json.dumps(CASE | {"moves": [1, 0, "B15", "B15"]}), status=1)
     run("referee", "-", input="{", status=1)
     run("referee", "nothing.json", status=2)
+
+
+def test_the_referees_example_is_a_whole_script(run: Run) -> None:
+    example = re.search(r"\{.*\}", run("referee", "--help").output, re.DOTALL)
+    assert example is not None
+    assert json.loads(run("referee", "-", input=example[0]).stdout)["points"] == [5, 11]
 
 
 def test_every_command_has_a_help_a_person_can_work_from(run: Run) -> None:
