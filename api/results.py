@@ -13,6 +13,10 @@ CPU_BASIS = {
     "pool": "by what bots of this pool used",
     "limits": "at the most: nothing was measured yet",
 }
+PROVISIONAL = (  # as README.md and the pages say it
+    "A bot is provisional, and has no place, until it has played ten deals "
+    "and its pool is sure to within 60 Elo."
+)
 LEFT = {"in": "", "filler": ", fills a seat"}  # said of an entrant in the standings; else its status
 
 
@@ -114,7 +118,7 @@ def rankings(ranking: Row) -> None:
     pool = f"{ranking['rules']}, {ranking['players']} at a table"
     table(columns, [_ranked(row) for row in ranking["items"]], empty=f"no rated matches yet: {pool}")
     if any(row["provisional"] for row in ranking["items"]):
-        say("A provisional bot has no place until it has played ten deals and its pool has settled.")
+        say(PROVISIONAL)
 
 
 def _ranked(row: Row) -> list[object]:
