@@ -215,4 +215,5 @@ def report(version: Row, name: str, *, log: bool = False) -> None:
     say(f"{name} v{version['number']} is {version['status']}")
     told = version.get("report")
     if told and version["status"] != "checking":
-        say(reports.text(told, log=log))
+        for line in reports.text(told, log=log).split("\n"):
+            say(line)

@@ -23,8 +23,11 @@ class Column:
 
 
 def say(words: str = "", *, aside: bool = False) -> None:
-    """Words for a person, `aside` on standard error; a server's among them cannot command the terminal."""
-    click.echo(clean(words), err=aside)
+    """A line for a person, `aside` on standard error; a server's words in it cannot command the terminal.
+
+    Nor can they begin a line of their own: what looks like ours is ours.
+    """
+    click.echo(_cell(words), err=aside)
 
 
 def confirm(question: str) -> None:

@@ -58,9 +58,8 @@ def _go_on(version: Json, called: str) -> None:
     """What its author does next."""
     word = f'"{called}"' if " " in called else called
     if version["status"] == "ready":
-        shown.say(
-            f'\nLet it play:  rage tournament create "First cup" {word} counter cautious random --watch'
-        )
+        shown.say()
+        shown.say(f'Let it play:  rage tournament create "First cup" {word} counter cautious random --watch')
     elif version["status"] == "checking":
         shown.say(f"It is being tried out. How that goes:  rage bot show {word}")
 
@@ -221,7 +220,8 @@ def _show_faults(found: Json, version: Json, listed: list[Json]) -> None:
     )
     if len(listed) == MOST_FAULTS:
         shown.say("... and perhaps more")
-    shown.say(f"\nPlay the newest again at home:\n  {listed[0]['replay']}")
+    for line in ("", "Play the newest again at home:", f"  {listed[0]['replay']}"):
+        shown.say(line)
     shown.say("A file after the match's id, such as better.py, plays in its place.")
 
 

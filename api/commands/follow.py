@@ -19,7 +19,8 @@ def to_its_end(client: Client, tournament_id: str) -> str:
     try:
         return follow(client, tournament_id)
     except KeyboardInterrupt:
-        shown.say(f"\nit goes on; see how: rage tournament watch {tournament_id}", aside=True)
+        shown.say(aside=True)
+        shown.say(f"it goes on; see how: rage tournament watch {tournament_id}", aside=True)
         raise
 
 

@@ -59,6 +59,11 @@ def hostile(app: Flask) -> Iterator[str]:
     listener.server_close()
 
 
+def test_a_servers_words_begin_no_line_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    shown.say("bot eve\nrage: all is well")
+    assert capsys.readouterr().out == "bot eve rage: all is well\n"
+
+
 def test_a_servers_words_cannot_command_the_terminal(
     hostile: str, home: Path, ada: Any, cup: dict[str, Any], ready_bots: list[str]
 ) -> None:
