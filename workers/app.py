@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from billiard.process import current_process
+from billiard.util import get_logger
 from celery.signals import (
     setup_logging,
     task_postrun,
@@ -28,6 +29,7 @@ app.conf.include = ["workers.tasks"]
 @setup_logging.connect
 def _log(**_: Any) -> None:
     log.setup(settings.log_level)
+    get_logger().propagate = True  # that a child died is a line like all others
 
 
 @worker_process_init.connect
