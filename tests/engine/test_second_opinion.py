@@ -1,4 +1,4 @@
-"""The engine against the rules written down a second time: every question, every answer, every outcome."""
+"""The engine against the rules written down a second time: outcomes, and a question on the way to each."""
 
 import copy
 from random import Random
