@@ -16,7 +16,6 @@ from service import (
     costs,
     incidents,
     leases,
-    progress,
     reap,
     rerate,
     tables,
@@ -30,6 +29,7 @@ from service.lost import inherit
 from service.sheet import Sheet
 from service.turns import ONE, Share
 from service.work import Arena
+from tests.service.batched import consistent, rows, some
 
 SMALL = {"preset": "fundex", "hand_sizes": [1]}
 CODE = b"def bid(view):\n    return 0\n"
@@ -44,22 +44,6 @@ def spec(entrants: list[str], deals: int) -> dict[str, Any]:
 def cup(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]) -> str:
     """24 matches in twelve deals."""
     return tournaments.create(arena, author, spec(ready_bots(4), 2)).id
-
-
-def some(arena: Arena, cup: str, worker: str, many: int) -> list[Assignment]:
-    held = leases.claim_some(arena, worker, Share(many * 10.0, {cup: 10.0}))
-    assert len(held) == many
-    return held
-
-
-def rows(arena: Arena) -> dict[int, Any]:
-    with arena.read() as db:
-        return {row.number: row for row in db.execute(select(tables.match))}
-
-
-def consistent(arena: Arena, cup: str) -> bool:
-    with arena.read() as db:
-        return progress.of_tournaments(db, [cup])[cup] == progress.recounted(db, cup)
 
 
 def test_a_batch_is_the_next_matches_in_their_order_under_one_lease(

@@ -1,19 +1,18 @@
 """What an end without a result says of each match that was held."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from sqlalchemy import select
 
 from loadtests import singly
-from service import incidents, leases, progress, tables, tournaments
+from service import incidents, leases, tournaments
 from service.accounts import Account
 from service.leases import Assignment
 from service.lost import ALONE, TOGETHER, inherit
 from service.sheet import Sheet
 from service.turns import Share
 from service.work import Arena
+from tests.service.batched import consistent, rows, some
 
 SMALL = {"preset": "fundex", "hand_sizes": [1]}
 Make = Callable[[Assignment], Sheet]
@@ -24,22 +23,6 @@ def cup(arena: Arena, author: Account, ready_bots: Callable[[int], list[str]]) -
     """24 matches in twelve deals."""
     told = {"name": "Cup", "entrants": ready_bots(4), "players": 2, "deals": 2, "rules": SMALL}
     return tournaments.create(arena, author, told).id
-
-
-def some(arena: Arena, cup: str, worker: str, many: int) -> list[Assignment]:
-    held = leases.claim_some(arena, worker, Share(many * 10.0, {cup: 10.0}))
-    assert len(held) == many
-    return held
-
-
-def rows(arena: Arena) -> dict[int, Any]:
-    with arena.read() as db:
-        return {row.number: row for row in db.execute(select(tables.match))}
-
-
-def consistent(arena: Arena, cup: str) -> bool:
-    with arena.read() as db:
-        return progress.of_tournaments(db, [cup])[cup] == progress.recounted(db, cup)
 
 
 @pytest.mark.parametrize(("place", "suspicion"), [(1, [0, ALONE, 0]), (None, [0, 0, 0])])

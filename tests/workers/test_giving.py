@@ -44,14 +44,20 @@ def test_a_result_waits_for_the_database_and_is_given_in(shop: Shop) -> None:
     assert list(shop.spool.directory.iterdir()) == []
 
 
-def test_a_result_whose_worker_gave_up_is_given_in_by_another_and_counts_once(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def left_on_the_disk(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> leases.Assignment:
+    """A match whose worker gave up while the database was away."""
     monkeypatch.setattr(giving, "TRY_AGAIN_SECONDS", 0.0)
-    _, batch = play_one(shop)
+    match, batch = play_one(shop)
     other = shop.database_taken()
     assert giving.give_in(shop, batch, ONE) == []
     other.close()
+    return match
+
+
+def test_a_result_whose_worker_gave_up_is_given_in_by_another_and_counts_once(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_on_the_disk(shop, monkeypatch)
     assert shop.states() == {"leased": 1, "planned": 3}
     another = shop.another(1)
     another._put_in_order()
@@ -63,11 +69,7 @@ def test_a_result_whose_worker_gave_up_is_given_in_by_another_and_counts_once(
 def test_a_result_that_comes_too_late_from_the_disk_is_refused_without_harm(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(giving, "TRY_AGAIN_SECONDS", 0.0)
-    match, batch = play_one(shop)
-    other = shop.database_taken()
-    giving.give_in(shop, batch, ONE)
-    other.close()
+    match = left_on_the_disk(shop, monkeypatch)
     lost.inherit(shop.arena, shop.place, "another")
     again = singly.claim(shop.arena, "another")
     assert again is not None and again.number == match.number
