@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from loadtests import proving
 from service.limits import Limits
 from workers.sandbox import BotCode, Sandbox, SandboxError
 
@@ -163,6 +164,15 @@ def test_a_parent_that_dies_during_a_match_is_nobodys_loss(table, warm: Sandbox,
 @pytest.fixture(scope="module")
 def quiet_match(table, one_shot: Sandbox):
     return table(PLAY, at=one_shot)
+
+
+def test_a_parent_that_is_ended_leaves_no_descriptor(table, warm: Sandbox) -> None:
+    table(PLAY, at=warm)
+    before = proving.open_descriptors(warm)
+    warm.launcher.parents[0, False].close()
+    assert proving.open_descriptors(warm) == before
+    table(PLAY, at=warm)
+    assert proving.open_descriptors(warm) == before
 
 
 def test_a_parent_that_hangs_is_given_up(warm: Sandbox, table, monkeypatch, quiet_match) -> None:

@@ -167,6 +167,7 @@ class Parent:
             with contextlib.suppress(OSError):
                 os.waitid(os.P_PIDFD, self.hold, os.WEXITED)
             os.close(self.hold)
+            self.hold = -1
         if self.group is not None:
             with contextlib.suppress(OSError):
                 self.last = self.counted()
