@@ -10,6 +10,7 @@ import click
 
 from api import complete, saved
 from api.client import Client
+from api.commands.addresses import id_in
 from api.commands.bots import resolve
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -19,7 +20,8 @@ FORMATS = ("round_robin", "swiss", "knockout", "gauntlet", "ladder")
 
 
 def tournament_id(ctx: click.Context, _: click.Parameter, text: str) -> str:
-    """The id of a tournament that was named by it, or by a name that only one has."""
+    """The id of a tournament that was named by it, by its page's address, or by a name that only one has."""
+    text = id_in(text, "tournaments", "comparisons")
     if ID.fullmatch(text) or ctx.resilient_parsing:
         return text
     looked_at = islice(saved.client().tournaments(limit=200), MOST_LOOKED_AT)

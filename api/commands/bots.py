@@ -9,6 +9,7 @@ import click
 
 from api import complete, results, saved, shown
 from api.client import Client, ProblemError
+from api.commands.addresses import id_in
 from api.shown import Column
 from service import packing
 from service.errors import Invalid
@@ -250,10 +251,10 @@ def _bot(client: Client, text: str, number: int | None) -> tuple[Json, int | Non
 
 
 def resolve(client: Client, text: str) -> str:
-    """The id of a bot named by its id or its name; a version after a colon stays where it is."""
-    name, colon, number = text.partition(":")
+    """The id of a bot named by its id, its page's address or its name; a version after a colon stays."""
+    name, colon, number = id_in(text, "bots").partition(":")
     if name.startswith("bot_"):
-        return text
+        return f"{name}{colon}{number}"
     found = [bot["id"] for bot in client.bots(name=name) if bot["name"].casefold() == name.casefold()]
     if not found:
         raise click.ClickException(f"no bot is called {name}; see: rage bots")

@@ -12,9 +12,10 @@ import click
 
 from api import shown
 from api.commands import hashes
+from api.commands.addresses import id_in
 
 MISMATCH = 1
-MATCH = re.compile(r"(?:https?://\S+/matches/)?([tc]_[A-Za-z0-9_-]{1,78}-[0-9]+)(?:[/?#]\S*)?")
+MATCH = re.compile(r"[tc]_[A-Za-z0-9_-]{1,78}-[0-9]+")
 TOURNAMENT = re.compile(r"[tc]_[A-Za-z0-9_]{1,78}")
 WHAT = "FILE|MATCH"
 
@@ -45,12 +46,19 @@ def referee(file: str) -> None:
     sys.exit(main([file]))
 
 
-def match_id(text: str) -> str:
+def match_id(text: str, what: str = WHAT) -> str:
     """The id of a match that was given by it or by its page's address; raises `BadParameter`."""
-    if found := MATCH.fullmatch(text):
-        return found[1]
-    verify = f" (of a tournament? rage tournament verify {text})" if TOURNAMENT.fullmatch(text) else ""
-    raise click.BadParameter(f"{text} is neither a file nor the id of a match{verify}", param_hint=WHAT)
+    told = id_in(text, "matches", "tournaments", "comparisons")
+    if MATCH.fullmatch(told):
+        return told
+    verify = f" (of a tournament? rage tournament verify {told})" if TOURNAMENT.fullmatch(told) else ""
+    kinds = "neither a file nor" if what == WHAT else "not"
+    raise click.BadParameter(f"{text} is {kinds} the id of a match{verify}", param_hint=what)
+
+
+one_match = click.argument(
+    "match_id", metavar="MATCH", callback=lambda ctx, parameter, text: match_id(text, "MATCH")
+)
 
 
 class Records(click.File):
@@ -126,11 +134,14 @@ def _records(content: bytes) -> list[Any]:
 
 @click.group()
 def match() -> None:
-    """Look at single matches on a server."""
+    """Look at single matches on a server.
+
+    MATCH is an id such as t_k4m2xw9tq7bn-17, or the address of its page.
+    """
 
 
 @match.command()
-@click.argument("match_id", metavar="MATCH")
+@one_match
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def show(match_id: str, as_json: bool) -> None:
     """Show who sat where in MATCH and what came out.
@@ -160,7 +171,7 @@ def show(match_id: str, as_json: bool) -> None:
 
 
 @match.command()
-@click.argument("match_id", metavar="MATCH")
+@one_match
 def record(match_id: str) -> None:
     """Print the whole game of MATCH as JSON.
 

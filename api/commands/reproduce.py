@@ -9,6 +9,7 @@ import click
 
 from api import results, saved, shown
 from api.client import Client, ProblemError
+from api.commands.games import one_match
 from service.names import ALLOWED
 
 Json = dict[str, Any]
@@ -16,7 +17,7 @@ LONGEST = 200  # bytes of a file's name
 
 
 @click.command()
-@click.argument("match_id", metavar="MATCH")
+@one_match
 @click.argument("bot", required=False, metavar="[BOT]", type=click.Path())
 @click.option("--seat", type=click.IntRange(0), help="The seat BOT takes; default: yours.")
 @click.option("--keep", type=click.File("w"), metavar="FILE", help="Keep the record there.")

@@ -27,7 +27,7 @@ _one = asked.one_tournament
 def tournament() -> None:
     """Organise tournaments and follow them.
 
-    TOURNAMENT is an id, or a name that only one has.
+    TOURNAMENT is an id, the address of its page, or a name that only one has.
     """
 
 

@@ -302,6 +302,13 @@ def test_a_match_of_the_server_is_verified_by_its_id(
     secret = ("--secret", over["secret"], "--hash", made["secret_hash"])
     assert run("verify", f"{made['id']}-3", *secret).output == "verified\n"
     assert run("verify", f"{made['id']}-3", "--secret", "00" * 32, status=1).output
+    assert run("verify", f"{logged_in.url}/matches/{made['id']}-3#r2").output == "verified\n"
+    shown = run("match", "show", f"{logged_in.url}/matches/{made['id']}-3").output
+    assert shown.startswith(f"{made['id']}-3: done")
+    page = f"{logged_in.url}/tournaments/{made['id']}"
+    assert run("tournament", "show", page).output.startswith(made["id"])
+    assert run("bot", "show", f"{logged_in.url}/bots/{four[0]}").output.startswith(four[0])
+    assert f"rage tournament verify {made['id']}" in run("match", "show", page, status=2).output
     assert "no match" in run("verify", f"{made['id']}-9999", status=1).output
 
 

@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner
 
 from api.cli import main
-from api.commands.games import match_id
 from api.commands.new import KINDS
 from api.commands.replay import _frames as frames
 from api.commands.replay import moved
@@ -65,8 +64,6 @@ def test_what_is_no_record_is_wrong_usage(record: dict[str, Any]) -> None:
         for given in ("nowhere", "T_K4M2XW9TQ7BN-17", "no-such.json"):
             assert "neither a file" in CliRunner().invoke(main, [command, given]).output
         assert "rage tournament verify" in CliRunner().invoke(main, [command, "t_k4m2xw9tq7bn"]).output
-    for given in ("t_k4-17", "http://127.0.0.1:8000/matches/t_k4-17#r3"):
-        assert match_id(given) == "t_k4-17"
 
 
 def test_a_round_that_is_not_there_is_wrong_usage(record: dict[str, Any]) -> None:
