@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from engine.record import Record
-from service import luck, paging, retention, tournaments
+from service import fallen, luck, paging, retention, tournaments
 from service.accounts import Account
 from service.errors import Conflict, Gone, NotFound
 from service.paging import Page
@@ -66,7 +66,8 @@ class Seat:
 class Match:
     """One match. `faults` tells everybody who failed how; the rest is its owner's (`faults`).
 
-    `trouble` says why it was given up, which is nobody's fault: names of machines are the operator's.
+    `trouble` says why it was given up, which is nobody's fault, or fell away: names of machines are the
+    operator's.
     """
 
     id: str
@@ -107,7 +108,13 @@ def matches(
             raise NotFound(f"no tournament {tournament_id}")
         found = db.execute(query).all()
         seats = _seats(db, tournament_id, found[:limit])
-    return paging.cut(found, limit, lambda row: [row.number], lambda row: _shape(row, seats[row.number]))
+        why = fallen.causes(db, tournament_id, found[:limit])
+    return paging.cut(
+        found,
+        limit,
+        lambda row: [row.number],
+        lambda row: _shape(row, seats[row.number], why=why.get(row.number)),
+    )
 
 
 def match(arena: Arena, match_id: str) -> Match:
@@ -142,7 +149,8 @@ def record(arena: Arena, match_id: str) -> dict[str, Any]:
     with arena.read() as db:
         row = _find(db, match_id)
         if row.status != "done":
-            raise unplayed(match_id, SHOWN[row.status])
+            why = fallen.causes(db, row.tournament_id, [row]).get(row.number)
+            raise unplayed(match_id, SHOWN[row.status], why)
         seats = _seats(db, row.tournament_id, [row])[row.number]
         where = tournament_rows.c.id == row.tournament_id
         of = db.execute(select(tournament_rows.c.secret, tournament_rows.c.limits).where(where)).one()
@@ -167,13 +175,13 @@ def record(arena: Arena, match_id: str) -> dict[str, Any]:
     return {**told, "about": {**about, "seats": names}}
 
 
-def unplayed(match_id: str, status: str) -> Conflict:
-    """What to say to who asks for the game of a match that is not done."""
-    why = {
-        "void": "fell away (its tournament was stopped, or one of its bots left) and will not be played",
+def unplayed(match_id: str, status: str, why: str | None) -> Conflict:
+    """What to say to who asks for the game of a match that is not done; `why` is its `trouble`."""
+    said = {
+        "void": f"fell away and will not be played: {why}",
         "failed": "could not be played, through a failure of ours; it has no record",
     }.get(status, f"is {status}; its record comes when it is done")
-    return Conflict(f"match {match_id} {why}")
+    return Conflict(f"match {match_id} {said}")
 
 
 def packed_record(arena: Arena, row: Any) -> bytes:
@@ -235,7 +243,8 @@ def _whole(db: Connection, found: "Sequence[Row[Any]]") -> list[Match]:
     for each in db.execute(query.order_by(fault.c.number, fault.c.ordinal)):
         told = dict(each._mapping)
         faults[told.pop("number")].append(told)
-    return [_shape(row, seats[row.number], faults[row.number]) for row in found]
+    why = fallen.causes(db, tournament_id, found)
+    return [_shape(row, seats[row.number], faults[row.number], why=why.get(row.number)) for row in found]
 
 
 def _shared(db: Connection, row: "Row[Any]", seats: dict[int, list[Seat]]) -> dict[int, list[Seat]]:
@@ -262,7 +271,10 @@ def _shared(db: Connection, row: "Row[Any]", seats: dict[int, list[Seat]]) -> di
     }
 
 
-def _shape(row: "Row[Any]", seats: list[Seat], faults: Sequence[dict[str, Any]] = ()) -> Match:
+def _shape(
+    row: "Row[Any]", seats: list[Seat], faults: Sequence[dict[str, Any]] = (), *, why: str | None = None
+) -> Match:
+    """`why` it fell away, if it did."""
     return Match(
         id=f"{row.tournament_id}-{row.number}",
         tournament_id=row.tournament_id,
@@ -277,6 +289,6 @@ def _shape(row: "Row[Any]", seats: list[Seat], faults: Sequence[dict[str, Any]] 
         started_at=row.started_at,
         finished_at=row.finished_at,
         seats=seats,
-        trouble=tournaments.trouble(row.trouble) if row.status == "failed" else None,
+        trouble=tournaments.trouble(row.trouble) if row.status == "failed" else why,
         faults=list(faults),
     )

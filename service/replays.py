@@ -100,5 +100,5 @@ def _record(arena: Arena, shown: Match) -> Record:
     with arena.read() as db:
         row = db.execute(select(rows.c.tournament_id, rows.c.number, rows.c.record).where(*key)).one()
     if shown.status != "done":
-        raise matches.unplayed(shown.id, shown.status)
+        raise matches.unplayed(shown.id, shown.status, shown.trouble)
     return Record.unpack(matches.packed_record(arena, row))

@@ -157,6 +157,8 @@ def show(match_id: str, as_json: bool) -> None:
         shown.as_json(found)
         return
     shown.say(f"{found['id']}: {found['status']}, deal {found['group']}, rotation {found['rotation']}")
+    if found["trouble"]:
+        shown.say(f"  {found['trouble']}")
     columns = (Column("seat", True), Column("bot"), Column("points", True), Column("place", True),
                Column("cards", True), Column("play", True), Column("exact bids", True),
                Column("faults", True), Column("CPU ms", True))  # fmt: skip

@@ -79,7 +79,7 @@ class MatchAnswer(Answer):
     started_at = moment("when it was begun", null=True)
     finished_at = moment("when it was done", null=True)
     seats = many(SeatAnswer, "in the order of play")
-    trouble = text("why it was given up, through no bot's fault", None, null=True)
+    trouble = text("why it was given up, through no bot's fault, or fell away", None, null=True)
     faults = many(PublicFault, "who failed how; empty in lists")
 
 

@@ -77,7 +77,9 @@ def test_a_better_bot_is_found_and_the_rest_is_never_played(
     over = comparisons.find(arena, made.id)
     assert (over.status, over.verdict) == ("finished", "accepted")
     assert asdict(over) | {"status": "running", "finished_at": None} == asdict(told)
-    states = {match.number: match.status for match in matches.matches(arena, made.id, limit=200).items}
+    listed = matches.matches(arena, made.id, limit=200).items
+    states = {match.number: match.status for match in listed}
+    assert listed[-1].trouble == "its comparison was decided by then"
     assert {states[number] for number in range(64)} == {"done"}
     assert {states[number] for number in range(64, 80)} == {"void"}
     assert singly.claim(arena, "w") is None
@@ -179,6 +181,7 @@ def test_its_owner_can_stop_it(arena: Arena, author: Account, ready_bots: Ready)
     assert (told.played, told.groups) == (0, 0), "the first deal never was played"
     assert not finish(arena, held[0])
     assert comparisons.cancel(arena, author, made.id).status == "cancelled"
+    assert matches.match(arena, f"{made.id}-0").trouble == "its comparison was cancelled by Ada"
     for verb in (comparisons.find, lambda arena, it: comparisons.cancel(arena, author, it)):
         with pytest.raises(NotFound):
             verb(arena, "c_nothing")

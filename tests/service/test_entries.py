@@ -146,6 +146,7 @@ def test_who_withdraws_leaves_whole_deals_and_no_points_to_others(
         if each.status == "void":
             group = [seat.entrant for other in found if other.group == each.group for seat in other.seats]
             assert 4 in group
+            assert each.trouble == "mine withdrew"
     after = folds.standings_of(arena, made.id)
     assert after[-1].entrant == 4
     assert (after[-1].status, after[-1].points) == ("withdrawn", before[4])
@@ -171,6 +172,8 @@ def test_a_disqualification_tells_its_reason_and_stays(
     play_all(arena)
     (out,) = [each for each in tournaments.tournament(arena, made.id).entrants if each.status != "in"]
     assert (out.bot_id, out.status, out.reason) == (mine, "disqualified", "copied code")
+    fell = matches.matches(arena, made.id, status="void").items
+    assert {each.trouble for each in fell} == {"mine was disqualified"}
     with pytest.raises(Conflict, match="finished"):
         leaving.disqualify(arena, author, made.id, mine, "again")
 
@@ -429,7 +432,7 @@ def test_a_ladder_goes_on_until_it_is_stopped(
 ) -> None:
     made = tournaments.create(arena, author, spec(ready_bots(5), format="ladder", deals=1))
     held = singly.claim(arena, "w")
-    for _ in range(30):
+    for _ in range(26):
         assert held is not None
         _, held = finish(arena, held, more=True)
     now = tournaments.tournament(arena, made.id)
@@ -444,7 +447,9 @@ def test_a_ladder_goes_on_until_it_is_stopped(
     play_all(arena)
     assert tournaments.tournament(arena, made.id).status == "finished"
     whole = {each.group for each in matches.matches(arena, made.id, status="done", limit=200).items}
-    assert whole.isdisjoint(each.group for each in matches.matches(arena, made.id, status="void").items)
+    fell = matches.matches(arena, made.id, status="void").items
+    assert whole.isdisjoint(each.group for each in fell)
+    assert {each.trouble for each in fell} == {"its ladder was stopped"}
     other = tournaments.create(arena, author, spec([each.bot_id for each in now.entrants]))
     with pytest.raises(Conflict, match="only a ladder"):
         tournaments.stop(arena, author, other.id)

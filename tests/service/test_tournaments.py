@@ -230,7 +230,8 @@ def test_a_cancelled_tournament_takes_no_more_results(
     over = tournaments.cancel(arena, author, made.id)
     assert over.status == "cancelled"
     assert finish(arena, held) == (False, None)
-    assert {match.status for match in matches.matches(arena, made.id).items} == {"void"}
+    fell = {(match.status, match.trouble) for match in matches.matches(arena, made.id).items}
+    assert fell == {("void", "its tournament was cancelled by Ada")}
     with pytest.raises(Conflict, match="cancelled cannot be started"):
         tournaments.start(arena, author, made.id)
 
