@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from api import legend
 from api.shown import Column, say, table
 from service import report as reports
 
@@ -13,10 +14,6 @@ CPU_BASIS = {
     "pool": "by what bots of this pool used",
     "limits": "at the most: nothing was measured yet",
 }
-PROVISIONAL = (  # as README.md and the pages say it
-    "A bot is provisional, and has no place, until it has played ten deals "
-    "and its pool is sure to within 60 Elo."
-)
 LEFT = {"in": "", "filler": ", fills a seat"}  # said of an entrant in the standings; else its status
 
 
@@ -117,8 +114,8 @@ def rankings(ranking: Row) -> None:
                Column("matches", True), Column("forfeits", True), Column(""))  # fmt: skip
     pool = f"{ranking['rules']}, {ranking['players']} at a table"
     table(columns, [_ranked(row) for row in ranking["items"]], empty=f"no rated matches yet: {pool}")
-    if any(row["provisional"] for row in ranking["items"]):
-        say(PROVISIONAL)
+    for sentence in legend.of_ranking(ranking):
+        say(sentence)
 
 
 def _ranked(row: Row) -> list[object]:

@@ -2,7 +2,7 @@
 
 from flask import Response, current_app, json, make_response, render_template
 
-from api import guide
+from api import guide, legend
 from api.context import arena
 from api.pages.site import blp
 from service import upload
@@ -22,7 +22,12 @@ def bots() -> str:
 @blp.get("/docs/ratings")
 def ratings() -> str:
     """What a rating means, and how sure it is."""
-    facts = {"few": FEW_GROUPS, "wide": round(WIDE), "models": MODELS.values()}
+    facts = {
+        "few": FEW_GROUPS,
+        "wide": round(WIDE),
+        "models": MODELS.values(),
+        "provisional": legend.provisional,
+    }
     return render_template("ratings.html", **facts)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import current_app, render_template, request
 
+from api import legend
 from api.context import arena
 from api.kept import Kept
 from api.pages import forms, plots
@@ -46,6 +47,7 @@ def ranking() -> str:
         "plot": _course(found),
         "args": request.args,
         "models": MODELS.values(),
+        "provisional": legend.provisional,
         "number": "%.0f" if found.unit == "Elo" else "%.1f",
     }
     return render_template("rankings.html", **facts)

@@ -259,7 +259,7 @@ def test_matches_records_faults_and_rankings_are_shown(
     assert "nothing went wrong" in run("faults", "bot 1").output
     shown = run("rankings").output
     assert shown.endswith(
-        "A bot is provisional, and has no place, until it has played ten deals "
+        "A bot is provisional, and has no place, until it has played 10 deals "
         "and its pool is sure to within 60 Elo.\n"
     )
     assert json.loads(run("rankings", "--json").stdout)["matches"] == 4

@@ -11,7 +11,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
 
 from api.app import create_app
-from api.results import PROVISIONAL
 from service import presence, tables
 from service.settings import Settings
 from service.work import Arena
@@ -57,8 +56,12 @@ def test_the_front_page_shows_provisional_bots_apart(
     page = http.get("/").text
     assert page.count('<tr class="faint"><td class="n"><span class="place"></span></td>') == 4
     assert "bot 3 v1</a> (provisional)" in page
-    text = http.get("/rankings?rules=fundex&players=4").text
-    assert f">{PROVISIONAL}</p>" in text
+    for model, said in (
+        ("elo", "10 deals and its pool is sure to within 60 Elo."),
+        ("elo_classic", "10 deals."),
+    ):
+        text = http.get(f"/rankings?rules=fundex&players=4&model={model}").text
+        assert f">A bot is provisional, and has no place, until it has played {said}</p>" in text
 
 
 def test_the_front_page_shows_who_won_newest_first(

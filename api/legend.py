@@ -1,0 +1,23 @@
+"""What rankings leave blank, and why: the sentences under the table, on the terminal and on the page."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def provisional(unit: str, parameters: Mapping[str, float]) -> str:
+    """When a bot is provisional under a model of these parameters."""
+    sure = f" and its pool is sure to within {parameters['wide']:g} {unit}" if "wide" in parameters else ""
+    return f"A bot is provisional, and has no place, until it has played {parameters['few_groups']:g} deals{sure}."
+
+
+def of_ranking(ranking: Mapping[str, Any]) -> Iterator[str]:
+    """What a reader of these lines may wonder about."""
+    lines = ranking["items"]
+    if any(line["provisional"] for line in lines):
+        yield provisional(ranking["unit"], ranking["parameters"])
+    if any(line["retired"] or not line["active"] for line in lines):
+        yield "A retired bot has no place, nor has a version that was replaced by a newer one."
+    if any(line["low"] is None for line in lines):
+        yield f"{ranking['model']} tells ratings alone, not how sure they are."
+    elif any(line["place"] for line in lines):
+        yield "may be: the places a bot may truly have; > next: how probably it is better than the next."
