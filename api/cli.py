@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.exceptions import NoSuchCommand
 
 import engine
 from api.refusals import ClientError, ProblemError, TookTooLong, Unreachable
@@ -41,6 +42,22 @@ class Root(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         place = OWN.get(cmd_name) or _others().get(cmd_name)
         return None if place is None else _command(cmd_name, place)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:  # click itself looks only among what is loaded
+            raise self._unknown(ctx, error.command_name) from None
+
+    def _unknown(self, ctx: click.Context, word: str) -> NoSuchCommand:
+        """What to say of a word that is no command: what it is close to, or which group has it."""
+        groups = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        within = [name for name, each in groups if isinstance(each, click.Group) and word in each.commands]
+        said = " or ".join(f"{ctx.info_name} {name} {word}" for name in within)
+        message = f"No such command {word!r}. Did you mean {said}?" if within else None
+        return NoSuchCommand(word, message, () if within else self.list_commands(ctx), ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

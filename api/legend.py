@@ -7,7 +7,8 @@ from typing import Any
 def provisional(unit: str, parameters: Mapping[str, float]) -> str:
     """When a bot is provisional under a model of these parameters."""
     sure = f" and its pool is sure to within {parameters['wide']:g} {unit}" if "wide" in parameters else ""
-    return f"A bot is provisional, and has no place, until it has played {parameters['few_groups']:g} deals{sure}."
+    few = f"{parameters['few_groups']:g}"
+    return f"A bot is provisional, and has no place, until it has played {few} deals{sure}."
 
 
 def of_ranking(ranking: Mapping[str, Any]) -> Iterator[str]:

@@ -337,6 +337,20 @@ def test_every_command_has_a_help_a_person_can_work_from(run: Run) -> None:
             assert len(command.help or "") > 20, name
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("tournaments", "'tournament'"),
+        ("verfy", "'verify'"),
+        ("standings", "rage tournament standings"),
+        ("record", "rage match record"),
+    ],
+)
+def test_who_mistypes_a_command_is_told_what_it_is_close_to(run: Run, word: str, meant: str) -> None:
+    said = run(word, status=2).output
+    assert f"No such command '{word}'." in said and "Did you mean" in said and meant in said
+
+
 def test_the_version_is_told_and_unknown_words_are_usage_errors(run: Run) -> None:
     assert (
         run("--version").output == f"rage {version('rage-arena')}, engine {engine.VERSION} (plain Python)\n"
