@@ -55,7 +55,7 @@ class Root(click.Group):
         """What to say of a word that is no command: what it is close to, or which group has it."""
         groups = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
         within = [name for name, each in groups if isinstance(each, click.Group) and word in each.commands]
-        said = " or ".join(f"{ctx.info_name} {name} {word}" for name in within)
+        said = " or ".join(f"rage {name} {word}" for name in within)
         message = f"No such command {word!r}. Did you mean {said}?" if within else None
         return NoSuchCommand(word, message, () if within else self.list_commands(ctx), ctx)
 
