@@ -1,9 +1,9 @@
 """The fields of a tournament as it is asked for, one reader each: a value, or an entry in `wrong`."""
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from engine.errors import RulesError
@@ -16,6 +16,7 @@ T = TypeVar("T")
 MANUAL, DRAFT = "manual", "draft"
 MOST_ENTRANTS = 1_000
 LIMIT = 64  # of entrants, where entry is open and nothing else is said
+JUST_OVER = timedelta(minutes=5)
 A_TIME = "a time with its zone such as 2030-12-01T18:00:00Z"
 
 
@@ -90,8 +91,19 @@ def repeat(value: str | None, wrong: Wrong) -> str | None:
     return None if value is None else attempt(wrong, lambda: series.line("repeat", value))
 
 
-def start(value: datetime | str | None, cron: str | None, now: datetime, wrong: Wrong) -> Start:
-    """When it starts; what repeats starts at a time, by default the first that its line names."""
+def start(
+    value: datetime | str | None,
+    cron: str | None,
+    wrong: Wrong,
+    now: datetime,
+    *,
+    past: Collection[datetime | None] = (),
+) -> Start:
+    """When it starts; what repeats starts at a time, by default the first that its line names.
+
+    A time that is just over means now: forms tell minutes, and clocks differ. One that is long over, and not
+    among the `past` ones that it has already, is a mistake that nobody could take back.
+    """
     if value is None:
         return Start(series.following(cron, now) if cron else now)
     if value == MANUAL and cron:
@@ -101,6 +113,9 @@ def start(value: datetime | str | None, cron: str | None, now: datetime, wrong: 
         return Start(None, draft=value == DRAFT)
     if not isinstance(value, datetime) or value.tzinfo is None:
         wrong["start_at"] = [f'must be {A_TIME}, "manual" or "draft"']
+        return Start(None)
+    if value < now - JUST_OVER and value not in past:
+        wrong["start_at"] = ["is over already; must be a later time, or left out to start now"]
         return Start(None)
     return Start(max(value, now))
 
@@ -112,9 +127,9 @@ def opening(
     wrong: Wrong,
     now: datetime,
     *,
-    past: datetime | None = None,
+    past: Collection[datetime | None] = (),
 ) -> Opening:
-    """Whether and how long entry is open; `past`: the deadline it has already, which may be over."""
+    """Whether and how long entry is open; a deadline among the `past` ones it has already may be over."""
     if not told or not told.get("open"):
         return Opening(open=False)
     found: Wrong = {}
@@ -127,7 +142,7 @@ def opening(
     if deadline is not None and (not isinstance(deadline, datetime) or deadline.tzinfo is None):
         wrong["entry.deadline"] = [f"must be {A_TIME}"]
         return Opening(True, limit)
-    if deadline is not None and deadline <= now and deadline != past:
+    if deadline is not None and deadline <= now and deadline not in past:
         wrong["entry.deadline"] = ["is over already; must be a later time"]
     elif deadline is not None and begin.at is not None and deadline > begin.at:
         wrong["entry.deadline"] = ["must not be later than start_at"]

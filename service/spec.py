@@ -30,6 +30,7 @@ ONLY = {  # fields that mean something in some formats only
     "challenger": ("gauntlet",),
     "same_owner": ("swiss", "knockout", "gauntlet", "ladder"),
 }
+Past = Collection[datetime | None]
 DEFAULTS = {"meetings": usual.MEETINGS, "same_owner": "any"}
 
 
@@ -65,11 +66,11 @@ class Spec:
         return self.start.at
 
 
-def read(arena: Arena, told: Mapping[str, Any], *, past: datetime | None = None) -> Spec:
+def read(arena: Arena, told: Mapping[str, Any], *, past: Past = ()) -> Spec:
     """The spec behind a request's body; raises `Invalid` with all that is wrong.
 
-    `past`: the deadline for entries that it has already, which may be over. Only looks at the database, and
-    not while it searches for a schedule, which can take seconds.
+    `past`: the start and the deadline for entries that it has already, which may be over. Only looks at the
+    database, and not while it searches for a schedule, which can take seconds.
     """
     wrong: Wrong = {}
     with arena.read() as db:
@@ -114,12 +115,12 @@ def written(row: "Row[Any]", listed: "list[Row[Any]]") -> dict[str, Any]:
 
 
 def _values(
-    arena: Arena, db: Connection, told: Mapping[str, Any], wrong: Wrong, past: datetime | None = None
+    arena: Arena, db: Connection, told: Mapping[str, Any], wrong: Wrong, past: Past = ()
 ) -> dict[str, Any]:
     now = arena.clock()
     players = reading.whole(told, "players", usual.PLAYERS, 2, 11, wrong)
     repeat = reading.repeat(told.get("repeat"), wrong)
-    start = reading.start(told.get("start_at"), repeat, now, wrong)
+    start = reading.start(told.get("start_at"), repeat, wrong, now, past=past)
     entry = reading.opening(told.get("entry"), len(told.get("entrants", ())), start, wrong, now, past=past)
     entered = entries.listed(db, told.get("entrants", ()), wrong, least=0 if entry.open else 2)
     stages = None if told.get("stages") is None else reading.whole(told, "stages", 1, 1, MOST_STAGES, wrong)

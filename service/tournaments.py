@@ -129,7 +129,7 @@ def edit(arena: Arena, caller: Account, tournament_id: str, changes: Mapping[str
         before = _editable(work, caller, tournament_id)
         listed = work.db.execute(_entries(tournament_id)).all()
     told = {**spec.written(before, list(listed)), **changes}
-    made = spec.read(arena, told, past=before.entry_deadline)
+    made = spec.read(arena, told, past=(before.start_at, before.entry_deadline))
     with arena.work() as work:
         accounts.lock(work, caller)
         same = tuple(_editable(work, caller, tournament_id)) == tuple(before)

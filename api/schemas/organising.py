@@ -126,7 +126,7 @@ class ChangedTournament(Schema):
         allow_none=True,
         metadata={
             "description": 'a time (RFC 3339); "manual": by /start; "draft": so too, and only its owner '
-            "sees it. Default, or a time that is past: now",
+            "sees it. Default: now",
             "example": "2030-12-01T18:00:00Z",
         },
     )

@@ -335,6 +335,20 @@ def test_a_deadline_lies_ahead_and_may_pass_without_hindering_a_change(
     assert tournaments.edit(arena, author, made.id, {"name": "Late"}).name == "Late"
 
 
+def test_a_start_lies_ahead_or_is_just_over(
+    arena: Arena, author: Account, ready_bots: Ready, clock: Any
+) -> None:
+    ids = ready_bots(4)
+    with pytest.raises(Invalid) as refused:
+        tournaments.create(arena, author, spec(ids, start_at=clock.now - timedelta(hours=1)))
+    assert list(refused.value.errors) == ["start_at"]
+    now = tournaments.create(arena, author, spec(ids, start_at=clock.now - timedelta(minutes=1)))
+    assert now.status == "running"
+    later = tournaments.create(arena, author, spec(ids, start_at=clock.now + timedelta(hours=1)))
+    clock.turn(7200)
+    assert tournaments.edit(arena, author, later.id, {"name": "Late"}).status == "running"
+
+
 def test_a_change_takes_out_nobody_who_entered_meanwhile(
     arena: Arena, author: Account, ready_bots: Ready, bob: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
