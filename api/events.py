@@ -11,10 +11,9 @@ from functools import partial
 from flask import Response, request
 
 from api.schemas.fields import rfc3339
-from service import folds
 from service.accounts import Account
 from service.errors import ServiceError, TooMany, Unavailable
-from service.folds import Event
+from service.events import Event, over, since
 from service.rates import place
 from service.work import Arena
 
@@ -52,8 +51,8 @@ _room = Room()
 def stream(arena: Arena, tournament_id: str, viewer: Account | None) -> Response:
     """The answer to a listener; 204 if it knows all there is, 503 if there are too many already."""
     after = request.headers.get("Last-Event-ID") or None
-    first = folds.events_since(arena, tournament_id, after, viewer)
-    if after is not None and folds.over(first) and not _results(first):
+    first = since(arena, tournament_id, after, viewer)
+    if after is not None and over(first) and not _results(first):
         return Response(status=204)
     if request.method == "HEAD":
         return Response(content_type="text/event-stream")
@@ -83,12 +82,12 @@ def _told(arena: Arena, tournament_id: str, events: list[Event], viewer: Account
         if news or now - spoken >= HEARTBEAT_EVERY:
             spoken = now
             yield news or b": still here\n\n"
-        if folds.over(events):
+        if over(events):
             return
         if not _results(events):
             time.sleep(LOOK_EVERY)
         try:
-            events = folds.events_since(arena, tournament_id, events[-1].id, viewer)
+            events = since(arena, tournament_id, events[-1].id, viewer)
         except ServiceError:
             return  # the listener comes again and is told then what is wrong
 

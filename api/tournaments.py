@@ -121,7 +121,8 @@ def fairness(tournament_id: str) -> inquiry.Fairness:
 def tournament_events(tournament_id: str) -> Response:
     """Server-Sent Events: results, who left, the stage, progress, status
 
-    Resumes after `Last-Event-ID`, ends with the tournament; 204 when nothing is left to be told.
+    Each result once, in one order for all who listen. Resumes after `Last-Event-ID` (after one that means
+    nothing here: from the first result on), ends with the tournament; 204 when nothing is left to be told.
     """
     return events.stream(arena(), tournament_id, caller())
 

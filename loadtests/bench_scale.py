@@ -31,6 +31,7 @@ from service import (
     archive,
     bots,
     desk,
+    events,
     folds,
     health,
     leases,
@@ -131,7 +132,7 @@ class Bench:
         yield "tournament", TIMES, lambda: tournaments.tournament(arena, running)
         yield "tournament: standings", 5, lambda: folds.standings_of(arena, over)
         yield "front page, nothing kept", 3, self.home
-        yield "events of one", 9, lambda: folds.events_since(arena, running)
+        yield "events of one", 9, lambda: events.since(arena, running)
         yield "reap", 9, lambda: reap.reap(arena, lambda _: None)
         yield "metrics", 5, lambda: health.metrics(arena)
         yield "sum up what is over", 3, lambda: desk.sum_up(arena)

@@ -12,11 +12,25 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, bindparam, case, exists, func, insert, select, text, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Row,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    select,
+    text,
+    type_coerce,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service import results
-from service.tables import counted, entrant, match, pool, tournament
+from service.tables import EPOCH, MICROSECOND, counted, entrant, match, pool, tournament
 from service.tally import Game, Ints, Player, Tables, Tally, count, merged, ordered, width
 from service.work import Work
 
@@ -89,8 +103,7 @@ def close(work: Work, tournament_id: str) -> None:
 
 def ask(work: Work, rules_key: str, players: int) -> None:
     """Have a pool fitted anew."""
-    this = (pool.c.rules_key == rules_key, pool.c.players == players)
-    work.db.execute(update(pool).where(*this).values(asked_at=work.now))
+    _ask(work, pool.c.rules_key == rules_key, pool.c.players == players)
 
 
 def ask_for_bot(work: Work, bot_id: str) -> None:
@@ -101,7 +114,14 @@ def ask_for_bot(work: Work, bot_id: str) -> None:
         tournament.c.rules_key == pool.c.rules_key,
         tournament.c.players == pool.c.players,
     )  # fmt: skip
-    work.db.execute(update(pool).where(mine).values(asked_at=work.now))
+    _ask(work, mine)
+
+
+def _ask(work: Work, *which: "ColumnElement[bool]") -> None:
+    """At a time nobody asked at before, so that who did what was asked for then leaves what came later."""
+    now, before = (work.now - EPOCH) // MICROSECOND, type_coerce(pool.c.asked_at, BigInteger)
+    later = case((before >= now, before + 1), else_=now)
+    work.db.execute(update(pool).where(*which).values(asked_at=later))
 
 
 def open_pool(work: Work, rules_key: str, players: int) -> None:

@@ -1,22 +1,16 @@
-"""What follows from finished matches: standings, the crosstable, and the events of a tournament under way."""
+"""What follows from finished matches: standings and the crosstable."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Connection, Row, select, tuple_
+from sqlalchemy import select
 
 from engine.rules import RuleSet
-from service import luck, order, paging, results, summaries, tournaments
+from service import luck, order, results, summaries, tournaments
 from service import standings as numbers
-from service.accounts import Account
 from service.errors import NotFound
-from service.stages import OVER
-from service.tables import match, seat
 from service.tables import tournament as tournament_rows
 from service.tournaments import Entrant
 from service.work import Arena
-
-EVENTS = 200  # results told at once; the next call tells what follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +57,6 @@ class PairRow:
     ties: int
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happened; `id` is where to go on from."""
-
-    id: str
-    type: str
-    data: dict[str, Any]
-
-
 def standings_of(arena: Arena, tournament_id: str) -> list[StandingRow]:
     """Who stands where, while it is running too; of one that is over as the desk has kept it."""
     with arena.read() as db:
@@ -111,39 +96,6 @@ def crosstable_of(arena: Arena, tournament_id: str) -> list[PairRow]:
         )
         for row in numbers.crosstable(len(listed), played.results, played.group_size)
     ]
-
-
-def events_since(
-    arena: Arena, tournament_id: str, after: str | None = None, viewer: Account | None = None
-) -> list[Event]:
-    """Results after the event `after` in the order they came in; then who has left, if anybody has, which
-    stage it is, the progress and the status.
-
-    These are told every time, with the id of the last result; a listener drops what it knows.
-    """
-    start = paging.read(after, paging.Micros, int) or [0, -1]
-    told = tournaments.tournament(arena, tournament_id, viewer)
-    with arena.read() as db:
-        found = _finished_after(db, tournament_id, start)
-        events = [_result(db, row) for row in found]
-    last = events[-1].id if events else paging.written(start)
-    left = [
-        {"entrant": each.number, "name": each.name, "status": each.status, "reason": each.reason}
-        for each in told.entrants
-        if each.status != "in"
-    ]
-    events += [Event(last, "left", {"entrants": left})] if left else []
-    events += [Event(last, "stage", {"stage": told.stage, "format": told.format})] if told.stage else []
-    progress = told.progress
-    counts = {"played": progress.played, "total": progress.total, "failed": progress.failed}
-    events.append(Event(last, "progress", {**counts, "faults": progress.faults, "eta": progress.eta}))
-    events.append(Event(last, "status", {"status": told.status, "reason": told.reason}))
-    return events
-
-
-def over(events: list[Event]) -> bool:
-    """Whether the last of these events says that no more will follow."""
-    return events[-1].data["status"] in OVER and len(events) < EVENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,24 +141,3 @@ def _line(line: numbers.Standing, played: _Played, share: luck.Dealt | None) -> 
         earned=share.earned if share else None,
         swing=share.swing if share else None,
     )
-
-
-def _finished_after(db: Connection, tournament_id: str, start: list[Any]) -> "list[Row[Any]]":
-    key = (match.c.finished_at, match.c.number)
-    done = (match.c.tournament_id == tournament_id, match.c.status == "done")
-    later = tuple_(*key) > paging.row(key, [paging.moment(start[0]), start[1]])
-    columns = (match.c.tournament_id, match.c.number, match.c.finished_at, match.c.faults)
-    return list(db.execute(select(*columns).where(*done, later).order_by(*key).limit(EVENTS)))
-
-
-def _result(db: Connection, row: "Row[Any]") -> Event:
-    key = (seat.c.tournament_id == row.tournament_id, seat.c.number == row.number)
-    columns = (seat.c.entrant, seat.c.counted, seat.c.place)
-    seats = [dict(each._mapping) for each in db.execute(select(*columns).where(*key).order_by(seat.c.seat))]
-    data = {
-        "match": f"{row.tournament_id}-{row.number}",
-        "number": row.number,
-        "seats": seats,
-        "faults": row.faults,
-    }
-    return Event(paging.written([paging.micros(row.finished_at), row.number]), "result", data)

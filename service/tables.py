@@ -285,6 +285,7 @@ match = Table(
     Column("faults", Integer, nullable=False, server_default="0"),
     Column("decisions", Integer, nullable=False, server_default="0"),
     Column("record", LargeBinary),
+    Column("told", Integer),  # its number among the results as they are told, from 1; see events.py
     Index("ix_match_todo", "tournament_id", "status", "number"),
     Index(
         "ix_match_leases",
@@ -300,6 +301,14 @@ match = Table(
         postgresql_where=text("status = 'leased'"),
     ),
     Index("ix_match_finished", "tournament_id", "finished_at", "number"),
+    Index(
+        "ix_match_told",
+        "tournament_id",
+        "told",
+        "number",
+        sqlite_where=text("status = 'done'"),
+        postgresql_where=text("status = 'done'"),
+    ),
     Index("ix_match_group", "tournament_id", "deal_group"),
 )
 

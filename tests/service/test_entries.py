@@ -15,6 +15,7 @@ from service import (
     accounts,
     bots,
     entries,
+    events,
     folds,
     leases,
     leaving,
@@ -153,7 +154,7 @@ def test_who_withdraws_leaves_whole_deals_and_no_points_to_others(
     assert [row.place for row in after] == sorted(row.place for row in after)
     staying = [row.average for row in after if row.status == "in"]
     assert staying == sorted(staying, reverse=True), "by points a match: some have played less"
-    assert any(event.type == "left" for event in folds.events_since(arena, made.id))
+    assert any(event.type == "left" for event in events.since(arena, made.id))
 
 
 def test_a_disqualification_tells_its_reason_and_stays(
@@ -305,8 +306,8 @@ def test_a_draft_is_its_owners_alone(arena: Arena, author: Account, ready_bots: 
         matches.matches(arena, made.id, viewer=bob)
     assert matches.matches(arena, made.id, viewer=author).items == []
     with pytest.raises(NotFound):
-        folds.events_since(arena, made.id)
-    assert folds.events_since(arena, made.id, viewer=author)[-1].data["status"] == "draft"
+        events.since(arena, made.id)
+    assert events.since(arena, made.id, viewer=author)[-1].data["status"] == "draft"
     assert [each.id for each in tournaments.tournaments(arena, viewer=author).items] == [made.id]
     assert tournaments.edit(arena, author, made.id, {"start_at": "manual"}).status == "scheduled"
     assert tournaments.tournament(arena, made.id, bob).name == "Cup"

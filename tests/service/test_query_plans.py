@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from loadtests import plans, singly
-from service import folds, health, leaving, lost, matches, quotas, rankings, reap, tournaments
+from service import events, folds, health, leaving, lost, matches, quotas, rankings, reap, tournaments
 from service.accounts import Account
 from service.leases import Assignment
 from service.progress import LEASED
@@ -42,7 +42,7 @@ def test_no_hot_statement_reads_all_matches(
         tournaments.tournaments(arena)
         tournaments.tournament(arena, cup)
         folds.standings_of(arena, cup)
-        folds.events_since(arena, cup)
+        events.since(arena, cup)
         rankings.rankings(arena)
         with arena.work() as work:
             quotas.more_matches(arena, work, author, 1)

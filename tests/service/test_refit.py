@@ -166,6 +166,26 @@ def test_a_lost_message_of_the_end_is_made_up_for(arena: Arena, cups: list[str],
     assert (pool(arena).asked_at, refit.settle_running(arena)) == (None, 0)
 
 
+def test_what_is_asked_for_while_it_is_fitted_is_done_next(
+    arena: Arena, cups: list[str], play_all: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by a clock that stands still, or another's that is behind."""
+    play_all(arena)
+    rules_key, fits = pool(arena).rules_key, refit._fits
+
+    def interrupted(*asked: Any) -> Any:
+        found = list(fits(*asked))
+        with arena.work() as work:
+            counts.ask(work, rules_key, 3)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(refit, "_fits", interrupted)
+        assert refit.refit(arena, rules_key, 3)
+    assert pool(arena).asked_at is not None
+    assert (refit.refit(arena, rules_key, 3), pool(arena).asked_at) == (False, None)
+
+
 def test_snapshots_between_are_let_go_after_a_day_those_after_a_tournament_stay(
     arena: Arena, cups: list[str], play_all: Any, clock: Any, finish: Callable[..., Any]
 ) -> None:

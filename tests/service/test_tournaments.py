@@ -384,23 +384,6 @@ def test_a_stored_record_is_small_and_plays_again(
     assert len(NAMES) >= 3
 
 
-def test_events_tell_each_result_once_and_go_on_where_they_were(
-    arena: Arena, author: Account, ready_bots: Ready, clock: Clock, finish: Finish
-) -> None:
-    made = tournaments.create(arena, author, spec(ready_bots(4)))
-    seen: list[int] = []
-    after = None
-    held = singly.claim(arena, "w")
-    while held is not None:
-        clock.turn(0.5)
-        _, held = finish(arena, held, more=True)
-        events = folds.events_since(arena, made.id, after)
-        seen += [event.data["number"] for event in events if event.type == "result"]
-        after = events[-1].id
-    assert seen == list(range(8))
-    assert folds.over(folds.events_since(arena, made.id, after))
-
-
 def test_points_are_shared_between_cards_and_play_once_a_deal_was_played_from_every_seat(
     arena: Arena, author: Account, ready_bots: Ready, finish: Finish, play_all: PlayAll
 ) -> None:
