@@ -55,16 +55,19 @@ def silent(
     found = work.db.execute(select(*_columns(table)).where(leased).with_for_update(skip_locked=True)).all()
     changed = [row for row in found if row.lease_seen != row.lease_until or row.silent_since is None]
     for first in range(0, len(changed), AT_ONCE):
-        _note(work, table, changed[first : first + AT_ONCE], watched)
+        _note(work, table, leased, changed[first : first + AT_ONCE], watched)
     new = set(map(id, changed))
     return [(row, 0 if id(row) in new else watched - row.silent_since) for row in found]
 
 
-def _note(work: Work, table: Table, changed: "Sequence[Row[Any]]", watched: int) -> None:
-    """All at once, for holders wait for these rows."""
+def _note(
+    work: Work, table: Table, leased: ColumnElement[bool], changed: "Sequence[Row[Any]]", watched: int
+) -> None:
+    """All at once, for holders wait for these rows; not told that they are `leased`, SQLite looks at all."""
     key = list(table.primary_key)
     these = tuple_(*key).in_([tuple(getattr(row, column.name) for column in key) for row in changed])
-    work.db.execute(update(table).where(these).values(lease_seen=table.c.lease_until, silent_since=watched))
+    seen = update(table).where(leased, these)
+    work.db.execute(seen.values(lease_seen=table.c.lease_until, silent_since=watched))
 
 
 def _after_the_clock_went_back(work: Work) -> None:

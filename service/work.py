@@ -3,9 +3,10 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import structlog
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
+from service import turn
 from service.errors import Unavailable
 from service.jobs import CeleryQueue, Job, Queue
 from service.progress import Steps
@@ -22,7 +24,6 @@ log = structlog.get_logger(__name__)
 PATIENT, HASTY = 30.0, 1.5  # seconds to wait for the database: a worker has time, who asks over HTTP has not
 FULL = ("disk is full", "No space left")
 BUSY = ("40001", "40P01", "55P03")  # PostgreSQL: not serializable, a deadlock, a lock waited for too long
-LOCKED = "database is locked"  # the same from SQLite
 UNDEFINED_TABLE = "42P01"  # PostgreSQL
 NO_TABLE = "no such table"  # the same from SQLite
 POOLER = "unsupported startup parameter"  # PgBouncer
@@ -53,6 +54,7 @@ class Arena:
     database: Engine
     queue: Queue
     clock: Callable[[], datetime]
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @classmethod
     def open(
@@ -67,17 +69,20 @@ class Arena:
 
         `patience`: seconds to wait for a database that is busy or away.
         """
+        made = engine(settings.database_url, patience, pooled=settings.database_pooled)
         return cls(
             settings,
-            engine(settings.database_url, patience, pooled=settings.database_pooled),
+            made,
             CeleryQueue.of(settings) if queue is None else queue,
             clock or (lambda: datetime.now(UTC)),
+            turn.Turn(patience) if made.dialect.name == "sqlite" else nullcontext,
         )
 
     @contextmanager
     def work(self) -> Iterator[Work]:
         """A write: all or nothing, then its jobs. Raises `Unavailable` when the database is away, or busy."""
-        with _translated(), self.database.execution_options(write=True).begin() as connection:
+        writing = self.database.execution_options(write=True)
+        with _translated(), self.turn(), writing.begin() as connection:
             work = Work(connection, self.clock())
             yield work
             work.steps.write(connection)
@@ -120,7 +125,7 @@ def engine(url: str, patience: float = PATIENT, *, pooled: bool = False, **pool:
     if made.url.database not in (None, "", ":memory:"):
         event.listen(made, "do_connect", _own)
     event.listen(made, "connect", _tune)
-    event.listen(made, "begin", _begin)
+    event.listen(made, "begin", partial(_begin, patience=patience))
     return made
 
 
@@ -159,13 +164,12 @@ def _tune(connection: sqlite3.Connection, _: Any) -> None:
         connection.execute(f"PRAGMA {pragma}").close()
 
 
-def _begin(connection: Connection) -> None:
-    """A writer takes its place in the queue at once: SQLite never waits for a reader that turns writer."""
+def _begin(connection: Connection, patience: float) -> None:
     options = connection.get_execution_options()
-    if options.get("single"):
-        return
-    write = options.get("write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    if options.get("write", False):
+        turn.begin(connection, patience)
+    elif not options.get("single"):
+        connection.exec_driver_sql("BEGIN")
 
 
 @contextmanager
@@ -196,5 +200,7 @@ def _translated() -> Iterator[None]:
 
 def _is_busy(error: Exception) -> bool:
     """It is there, but others were in the way; nothing was written, so whoever asked may do it again."""
+    if isinstance(error, NoConnection):
+        return True
     cause = getattr(error, "orig", None)
-    return isinstance(error, NoConnection) or getattr(cause, "sqlstate", None) in BUSY or LOCKED in str(cause)
+    return getattr(cause, "sqlstate", None) in BUSY or turn.LOCKED in str(cause)

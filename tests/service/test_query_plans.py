@@ -34,6 +34,7 @@ def test_no_hot_statement_reads_all_matches(
         assert held is not None and singly.renew(arena, held)
         finish(arena, held, more=True)
         lost.inherit(arena, "host-0-1", "host-0-1-2")
+        assert singly.claim(arena, "host-0-1-2")
         reap.reap(arena)
         health.metrics(arena)
         matches.match(arena, f"{cup}-0")

@@ -1,0 +1,69 @@
+"""Whose turn it is to write to SQLite, which has one writer at a time.
+
+SQLite lets a writer that waits look again ever more seldom, after 100 ms in the end, so who has waited
+longest is served last, and turned away on a busy day. Here the threads of a process wait for one another, and
+the one whose turn it is looks often: every 3 ms, and soon every millisecond.
+"""
+
+import random
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
+
+LOCKED = "database is locked"  # SQLite's words
+BEGIN = "BEGIN IMMEDIATE"  # a place among the writers at once: no reader turns writer half-way
+SELDOM, OFTEN = 0.003, 0.001  # seconds between two looks, at first and in the end
+SOON = 0.02  # seconds after which it is looked twice as often
+
+
+class Turn:
+    """One of this process's threads at a time, of those that write."""
+
+    def __init__(self, patience: float) -> None:
+        """`patience`: seconds to wait for the others."""
+        self._patience = patience
+        self._lock = Lock()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Have it; raises SQLAlchemy's `TimeoutError`, as when all connections are taken."""
+        if not self._lock.acquire(timeout=self._patience):
+            raise NoConnection("too many others of this process wait to write")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+
+def begin(connection: Connection, patience: float) -> None:
+    """Begin to write as soon as no other process does, within `patience` seconds."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    raw.execute("PRAGMA busy_timeout=0")
+    try:
+        _look(raw, patience)
+    except sqlite3.OperationalError as error:
+        raise OperationalError(BEGIN, None, error) from error
+    finally:
+        raw.execute(f"PRAGMA busy_timeout={int(1000 * patience)}")
+
+
+def _look(raw: sqlite3.Connection, patience: float) -> None:
+    began = time.monotonic()
+    while True:
+        try:
+            raw.execute(BEGIN)
+        except sqlite3.OperationalError as error:
+            waited = time.monotonic() - began
+            if LOCKED not in str(error) or waited >= patience:
+                raise
+            often = max(OFTEN, SELDOM / (1 + waited / SOON))
+            time.sleep(random.uniform(0.5, 1.5) * often)  # noqa: S311 - so that two do not always meet
+        else:
+            return

@@ -1,0 +1,73 @@
+"""Writers of SQLite wait for one another, in a process and beside it, and are told when it takes too long."""
+
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+from sqlalchemy import func, insert, select
+
+from service.errors import Unavailable
+from service.jobs import InlineQueue
+from service.settings import Settings
+from service.tables import pulse
+from service.work import Arena
+
+THREADS, WRITES = 16, 6
+
+
+@pytest.fixture
+def hasty(arena: Arena) -> Iterator[Arena]:
+    """A second look at the same database, with little patience."""
+    if arena.database.dialect.name != "sqlite":
+        pytest.skip("PostgreSQL has its own queues")
+    with closing(Arena.open(arena.settings, arena.queue, arena.clock, patience=0.05)) as opened:
+        yield opened
+
+
+def write(arena: Arena, number: int) -> None:
+    with arena.work() as work:
+        work.db.execute(insert(pulse).values(id=number, at=work.now, watched_ms=0))
+
+
+def another_process(settings: Settings, first: int) -> None:
+    with closing(Arena.open(settings, InlineQueue())) as arena:
+        for number in range(first, first + WRITES):
+            write(arena, number)
+
+
+def test_threads_and_processes_that_write_all_at_once_are_all_served(arena: Arena) -> None:
+    beside = multiprocessing.get_context("spawn").Process(
+        target=another_process, args=(arena.settings, THREADS * WRITES)
+    )
+    beside.start()
+    with ThreadPoolExecutor(THREADS) as crowd:
+        list(crowd.map(lambda number: write(arena, number), range(THREADS * WRITES)))
+    beside.join(60)
+    assert beside.exitcode == 0
+    with arena.glance() as db:
+        assert db.scalar(select(func.count()).select_from(pulse)) == (THREADS + 1) * WRITES
+
+
+def test_who_waits_too_long_for_its_own_process_is_told_that_it_is_busy(hasty: Arena) -> None:
+    with hasty.work(), pytest.raises(Unavailable, match="busy"), hasty.work():
+        raise AssertionError("two at once")
+    write(hasty, 1)
+
+
+def test_who_was_turned_away_writes_the_next_time_with_the_patience_it_had(
+    arena: Arena, hasty: Arena
+) -> None:
+    with arena.work(), pytest.raises(Unavailable, match="busy"):
+        write(hasty, 1)
+    write(hasty, 1)
+    with hasty.read() as db:
+        assert db.exec_driver_sql("PRAGMA busy_timeout").scalar() == 50
+        assert db.scalar(select(func.count()).select_from(pulse)) == 1
+
+
+def test_what_fails_gives_its_turn_back(hasty: Arena) -> None:
+    with pytest.raises(ZeroDivisionError), hasty.work():
+        _ = 1 / 0
+    write(hasty, 1)
