@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Row, delete, insert, or_, select, true, tuple_, update
 
-from service import accounts, names, paging, progress, quotas, series, spec, stages
+from service import accounts, names, pace, paging, progress, quotas, series, spec, stages
 from service.accounts import Account
 from service.errors import Conflict, Forbidden, NotFound
 from service.formats import FORMATS
@@ -346,17 +346,23 @@ def _select() -> Any:
 
 def _progress(db: Connection, found: "Sequence[Row[Any]]", now: datetime) -> dict[str, Progress]:
     stored = progress.of_tournaments(db, [row.id for row in found])
-    return {row.id: _progress_of(row, stored[row.id], now) for row in found}
+    plays = pace.latest(db, [row.id for row in found if _ends(row) and stored[row.id].done])
+    return {row.id: _progress_of(row, stored[row.id], plays.get(row.id), now) for row in found}
 
 
-def _progress_of(row: "Row[Any]", so_far: progress.Done, now: datetime) -> Progress:
-    played, left = so_far.done, max(row.total - so_far.settled, 0)
-    eta = None
+def _ends(row: "Row[Any]") -> bool:
+    """Whether it is being played and will be over by itself."""
     form = FORMATS.get(row.format)
-    goes_on = form is not None and form.endless and row.more
-    if row.status == "running" and row.started_at is not None and played and not goes_on:
-        eta = now + (now - row.started_at) / played * left
-    return Progress(played, row.total, so_far.failed, so_far.void, so_far.faults, eta)
+    return row.status == "running" and not (form is not None and form.endless and row.more)
+
+
+def _progress_of(
+    row: "Row[Any]", so_far: progress.Done, plays: Sequence[pace.Play] | None, now: datetime
+) -> Progress:
+    left = max(row.total - so_far.settled, 0)
+    each = pace.a_match(plays, row.started_at, now) if plays else None
+    eta = None if each is None else now + each * left
+    return Progress(so_far.done, row.total, so_far.failed, so_far.void, so_far.faults, eta)
 
 
 def _failed(db: Connection, tournament_id: str) -> list[Failed]:
