@@ -192,6 +192,8 @@ def trouble(said: str | None) -> str:
     """Why a match was given up, as anybody may know it: names of machines and programs are the operator's."""
     if any((said or "").endswith(end) for end in (" died", " went silent")):
         return "its worker died while it was played"
+    if (said or "").startswith("MachineBusy: "):
+        return "the machines had too little time or memory for its bots"
     return "it could not be played: a failure of ours"
 
 

@@ -33,6 +33,7 @@ class Broken:
     held: Assignment
     trouble: str
     suspicion: int
+    busy: bool = False  # the machine was, too much so
 
 
 def give_in(shop: Workshop, batch: Batch, share: Share | None) -> list[Assignment]:

@@ -81,7 +81,7 @@ def play_match(
     """Play a match; raises `SandboxError` for our own faults.
 
     A match that the machine spoilt is played again from its start, at most twice; each time is logged with
-    the seat. If that does not help it is our fault, never a bot's.
+    the seat, for a bot might have a hand in it. If that does not help it is our fault, never a bot's.
     """
     for replays in range(REPLAYS + 1):
         try:

@@ -1,6 +1,6 @@
 """A seat's player over a sandbox's pipes: asks, keeps the clocks, and turns whatever a bot does into a fault.
 
-Only a bot's own failure becomes a `PlayerFault`. A late machine raises `MatchVoid`, a broken sandbox
+Only a bot's own failure becomes a `PlayerFault`. A late machine raises `MachineBusy`, a broken sandbox
 `SandboxError`.
 """
 
@@ -17,7 +17,7 @@ from workers import answers, verdict
 from workers.log import Log
 from workers.neighbours import Neighbours
 from workers.pressure import Mark, host_was_late, starved
-from workers.sandbox import Ending, MatchVoid, Running, SandboxError
+from workers.sandbox import Ending, MachineBusy, MatchVoid, Running, SandboxError
 from workers.spent import MS, Spent
 from workers.wire import Closed, Flooded, Overlong, Wire
 
@@ -27,7 +27,6 @@ FIRST_LOOK: Final = 0.02  # seconds until a slow answer's clocks are first read
 LOOK: Final = 0.1
 FAREWELL: Final = 0.25
 ANSWER_SHOWN: Final = 200
-MOST_STARVED: Final = 9  # times a decision's wall clock: how long the clock stands still for it at most
 NOT_RUN: Final = "bwrap: execvp "
 
 
@@ -35,7 +34,7 @@ class SandboxPlayer:
     """An `engine.table.Player`. `neighbours`: the other seats that share its core.
 
     Its clock stands still while the machine keeps the bot waiting, so lateness is the bot's own; only where
-    that wait cannot be told, or is beyond measure, a late answer voids the match.
+    that wait cannot be told a late answer may void the match.
     """
 
     def __init__(
@@ -123,7 +122,7 @@ class SandboxPlayer:
         """Tell the result and close the input; what the bot still does is nobody's concern."""
         self._wire.send(orjson.dumps({"type": "end", **result}) + b"\n")
         self._running.note_peak()
-        self._note_waiting()
+        self.spent.note_waiting(self._running.threads_ns())
         self._wire.close_input()
         self._farewell = True
 
@@ -155,7 +154,7 @@ class SandboxPlayer:
         if self.ending is not None:
             return
         if not self._farewell:
-            self._note_waiting()
+            self.spent.note_waiting(self._running.threads_ns())
         self.spent.cpu = max(self.spent.cpu, self._running.cpu_ns())
         with contextlib.suppress(Flooded):
             self._wire.look()
@@ -236,7 +235,7 @@ class SandboxPlayer:
         begin = self._asked_at / 1e9
         end = begin + wall_ms / 1000
         look = begin + FIRST_LOOK
-        first = None
+        first, held_up = None, 0
         try:
             while (line := self._wire.line(min(look, end))) is None:
                 if self._running.silent() and (line := self._wire.line(0.0)) is None:
@@ -244,14 +243,15 @@ class SandboxPlayer:
                 self._check_start_cpu() if not asked else self._check_cpu(asked, self._running.cpu_ns())
                 self._neighbours.watch(self)
                 now = self._mark()
-                if first is None or (first.waited is None and now.waited is not None):
+                if first is None or (now.threads and not first.threads):
                     first = (
                         now  # what was before, nobody counted: while bubblewrap starts there is no bot yet
                     )
                     begin = max(begin, now.wall / 1e9 - FIRST_LOOK)
-                end = begin + (wall_ms * MS + self._held_up(first, now, wall_ms)) / 1e9
+                held_up = max(held_up, self._held_up(first, now))
+                end = begin + (wall_ms * MS + held_up) / 1e9
                 if time.monotonic() >= end:
-                    self._excuse(first, now, wall_ms)
+                    self._excuse(first, now)
                     self._show_line()
                     return None
                 look = time.monotonic() + LOOK
@@ -262,25 +262,23 @@ class SandboxPlayer:
         return line
 
     def _mark(self) -> Mark:
-        return Mark.of(self._running, self._neighbours.used_by_others(self))
+        mark = Mark.of(self._running, self._neighbours.used_by_others(self))
+        self.spent.note_waiting(mark.threads)
+        return mark
 
-    def _held_up(self, since: Mark, now: Mark, wall_ms: int) -> int:
+    def _held_up(self, since: Mark, now: Mark) -> int:
         """Nanoseconds in which its neighbours or strangers kept it from computing.
 
         Up to the first look nobody counted: as much as afterwards, for all we know.
         """
         waited = starved(since, now)
         waited += min(waited, int(FIRST_LOOK * 1e9))
-        return now.others - since.others + min(waited, MOST_STARVED * wall_ms * MS)
+        return now.others - since.others + waited
 
-    def _excuse(self, since: Mark, now: Mark, wall_ms: int) -> None:
-        """The clock stood still for what the kernel counted; only too much of it is an excuse."""
-        if since.waited is None:
-            late = host_was_late(since, now)
-        else:
-            late = starved(since, now) >= MOST_STARVED * wall_ms * MS
-        if late:
-            self._void("the machine was too busy to let its bot answer in time")
+    def _excuse(self, since: Mark, now: Mark) -> None:
+        """For what the kernel counted the clock stood still."""
+        if not since.threads and host_was_late(since, now):
+            raise MachineBusy(f"seat {self._seat}: the machine was too busy to let its bot answer in time")
 
     def _show_line(self) -> None:
         """Have a Python bot write to its log where it is, for its author."""
@@ -293,11 +291,6 @@ class SandboxPlayer:
         wall, cpu = time.monotonic_ns() - self._asked_at, self._running.cpu_ns()
         self.spent.note(wall, cpu, cpu - self._cpu_before)
         self._cpu_before = cpu
-
-    def _note_waiting(self) -> int:
-        if (first := self._running.first_thread_ns()) is not None:
-            self.spent.waited = max(self.spent.waited, first[1])
-        return self.spent.waited
 
     # judging
 
@@ -344,10 +337,6 @@ class SandboxPlayer:
         limit = self._limits.decision_ms
         self._fault(FaultKind.TIMEOUT, f"no answer within {limit:,} ms", limit={"wall_ms": limit})
 
-    def _void(self, text: str) -> NoReturn:
-        """Nobody's fault; whose seat it was is told, for a bot might have a hand in it."""
-        raise MatchVoid(f"seat {self._seat}: {text}")
-
     def _flood(self, flooded: Flooded) -> NoReturn:
         self._fault(FaultKind.FLOOD, f"wrote more {flooded} than anybody may", out=True)
 
@@ -359,9 +348,10 @@ class SandboxPlayer:
         if ending is None:
             self._fault(FaultKind.CRASH, "closed its standard output", out=True)
         if ending.trouble:
-            self._void(ending.trouble)
+            raise MatchVoid(f"seat {self._seat}: {ending.trouble}")
         if ending.host_out_of_memory:
-            self._void("the machine ran out of memory and ended a bot that kept to its limit")
+            text = "the machine ran out of memory and ended a bot that kept to its limit"
+            raise MachineBusy(f"seat {self._seat}: {text}")
         if ending.status is None and not ending.out_of_memory:
             self._never_began()
         kind, text = verdict.of_ending(ending, self.log)
@@ -385,11 +375,12 @@ class SandboxPlayer:
             evidence |= {"legal": self._question.legal, "view": self._question.view}
         if out:
             self._stop()
+        self.spent.note_waiting(self._running.threads_ns())
         used = {
             "cpu_ms": self._running.cpu_ns() // MS,
             "wall_ms": (time.monotonic_ns() - self._asked_at) // MS,
             "memory_kb": self._running.memory_kb(),
-            "waited_ms": self._note_waiting() // MS,
+            "waited_ms": self.spent.waited // MS,
         }
         log = {"log_head": self.log.head(), "log_tail": self.log.tail(), "log_bytes": self.log.written}
         shown = {**evidence, "used": used, "seed": self._seed, **log}

@@ -16,7 +16,7 @@ from service import leases, traces, trials
 from service.errors import Unavailable
 from service.leases import Assignment
 from service.limits import Limits
-from service.lost import ALONE
+from service.lost import ALONE, TOGETHER
 from service.sheet import Sheet, Spent
 from service.trials import Trial
 from service.turns import Share
@@ -25,15 +25,16 @@ from workers import giving, in_play, keeping, stopping
 from workers.batch import Batch
 from workers.check import Verdict
 from workers.giving import Broken
-from workers.match import REPLAYS, play_match
-from workers.player import MOST_STARVED
-from workers.sandbox import BotCode, SandboxError, SandboxUnavailable
+from workers.match import play_match
+from workers.sandbox import BotCode, MachineBusy, SandboxError, SandboxUnavailable
 from workers.stopping import Stopped
 from workers.workshop import Workshop
 
 log = structlog.get_logger(__name__)
 LATE = 1.5  # of a batch's time: nothing more of it is begun, and nobody waits for the rest
 LONGEST_CHECK = 600.0  # seconds a check's lease is renewed at most
+SHORTEST_REST, LONGEST_REST = 1.0, 60.0  # seconds
+SLOWEST = 100  # times slower than alone a match may be on a busy machine before it is taken for hanging
 
 
 def play_for_a_while(shop: Workshop) -> None:
@@ -52,6 +53,7 @@ def play_for_a_while(shop: Workshop) -> None:
                 held = giving.give_in(shop, batch, _share(shop, until) if more else None)
             if broken:
                 giving.hand_back(shop, broken)
+                _rest(shop, broken)
 
 
 def check(shop: Workshop, version_id: str) -> None:
@@ -144,7 +146,9 @@ def _play(shop: Workshop, held: Assignment) -> Sheet | Broken:
     try:
         return _played(shop, held)
     except (Exception, Stopped) as error:
-        return Broken(held, giving.said(error), ALONE if _suspect(shop, error) else 0)
+        busy = isinstance(error, MachineBusy)
+        suspicion = (TOGETHER if busy else ALONE) if _suspect(shop, error) else 0
+        return Broken(held, giving.said(error), suspicion, busy)
     finally:
         in_play.note(shop.number, "")
 
@@ -162,6 +166,7 @@ def _played(shop: Workshop, held: Assignment) -> Sheet:
         )
     took_ms = 1000 * (time.monotonic() - began)
     shop.lasted(held.tournament_id, took_ms)
+    shop.rest = 0.0
     spent = [
         Spent(each.cpu_ms, each.wall_ms, each.memory_kb, each.waited_ms, each.decisions)
         for each in played.usage
@@ -177,19 +182,29 @@ def _played(shop: Workshop, held: Assignment) -> Sheet:
 
 
 def _longest(held: Assignment) -> float:
-    """Seconds a match can possibly last, with its replays, on a machine that is as busy as it may be."""
+    """Seconds after which it hangs, however busy the machine may be."""
     seats, limits = len(held.versions), Limits.parse(held.limits)
     decisions = RuleSet.parse(held.rules, seats).decisions(seats)
     computing = seats * (limits.start_cpu_ms + limits.cpu_budget_ms(decisions))  # clocks stand still for it
     once = seats * (limits.start_ms + decisions * limits.decision_ms) + computing
-    return (REPLAYS + 1) * (1 + MOST_STARVED) * once / 1000
+    return SLOWEST * once / 1000
+
+
+def _rest(shop: Workshop, broken: Broken) -> None:
+    """Leave a machine that is too busy alone for a while, twice as long each time until a match is played."""
+    if broken.busy:
+        shop.rest = min(max(2 * shop.rest, SHORTEST_REST), LONGEST_REST)
+        log.warning("machine_busy", match=broken.held.match_id, rest_seconds=shop.rest)
+        over = time.monotonic() + shop.rest
+        while time.monotonic() < over and not stopping.asked():
+            time.sleep(0.1)
 
 
 def _suspect(shop: Workshop, error: BaseException) -> bool:
     """Whether what was played may be the reason: not if we stop, or nothing can be played here."""
-    if isinstance(error, Stopped | Unavailable):
+    if isinstance(error, Stopped | Unavailable | MachineBusy):
         log.warning("match_broken_off", error=giving.said(error))
-        return False
+        return isinstance(error, MachineBusy)
     log.error("match_went_wrong", exc_info=error)
     shop.forget_sandbox()
     return _fit(shop)

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,31 +16,35 @@ PRESSED = 40.0  # per cent of the last ten seconds in which somebody waited for 
 class Mark:
     """Clocks at one moment, nanoseconds.
 
-    `others`: CPU of the other seats. `waited`: how long the bot's first thread stood ready without a core
-    that was with none of its own other threads, no other seat, and not with us, who read what it wrote; None
-    where the kernel does not say.
+    `threads`: how long each thread of the bot ran, and stood ready without a core; none where the kernel does
+    not say. `others`: CPU of the other seats, and ours, who read what it wrote.
     """
 
     wall: int
     cpu: int
-    waited: int | None
+    threads: Mapping[str, tuple[int, int]]
     others: int = 0
+    ours: int = 0
 
     @classmethod
     def of(cls, running: Running, others: int = 0) -> "Mark":
         """The clocks now."""
-        cpu, waited = running.cpu_ns(), None
-        if (first := running.first_thread_ns()) is not None:
-            ran, stood = first
-            waited = stood - max(cpu - ran, 0) - others - time.thread_time_ns()
-        return cls(time.monotonic_ns(), cpu, waited, others)
+        threads = running.threads_ns()
+        return cls(time.monotonic_ns(), running.cpu_ns(), threads, others, time.thread_time_ns())
 
 
 def starved(since: Mark, now: Mark) -> int:
-    """Nanoseconds in which the machine let strangers to the match have the bot's core."""
-    if now.waited is None or since.waited is None:
-        return 0
-    return max(now.waited - since.waited, 0)
+    """Nanoseconds in which strangers to the match had the core for which the bot stood ready.
+
+    As told by that thread which waited longest for none of the bot's others, no other seat, and not for us.
+    """
+    aside = now.others - since.others + now.ours - since.ours
+    longest = 0
+    for thread, (ran, stood) in now.threads.items():
+        ran_before, stood_before = since.threads.get(thread, (0, 0))
+        siblings = max(now.cpu - since.cpu - (ran - ran_before), 0)
+        longest = max(longest, stood - stood_before - siblings - aside)
+    return longest
 
 
 def host_was_late(since: Mark, now: Mark) -> bool:

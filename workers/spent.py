@@ -1,5 +1,6 @@
 """What a seat used of its time, and whether that is more than it may."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +21,7 @@ class Spent:
     wall_longest: int = 0
     decisions: int = 0
     memory_kb: int = 0
-    waited: int = 0  # stood ready to run but had no core
+    waited: int = 0  # the longest of its threads stood ready to run but had no core
     begun: bool = False  # whether the start is over
 
     def note(self, wall: int, cpu: int, own: int) -> None:
@@ -31,6 +32,12 @@ class Spent:
             self.wall_longest = wall
         if own > self.cpu_longest:
             self.cpu_longest = own
+
+    def note_waiting(self, threads: Mapping[str, tuple[int, int]]) -> None:
+        """Its threads ran so long, and stood ready so long."""
+        for _, stood in threads.values():
+            if stood > self.waited:
+                self.waited = stood
 
     def beyond(self, limits: Limits, decisions: int, cpu_ns: int) -> tuple[str, int] | None:
         """What to say of too much CPU, and the limit in ms; None while there is some left."""

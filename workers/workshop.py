@@ -40,6 +40,7 @@ class Workshop:
         self.spool = Spool(settings.data_dir / "spool")
         self.lasts: OrderedDict[str, float] = OrderedDict()  # ms of a match by tournament, the latest most
         self.workers = settings.workers  # matches that can be played at once, everywhere
+        self.rest = 0.0  # seconds it left the machine alone when that was last too busy for a match
         self._died_at = in_play.noted(number)  # which is kept until it is told, or a match of its own begins
         self._heir = False
         self._signs = 0

@@ -151,6 +151,22 @@ def test_a_match_that_kills_its_worker_three_times_is_set_aside_and_everybody_to
     assert {line.matches for line in folds.standings_of(arena, cup)} == {4}, "its whole group is left out"
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("host-ab-0-1 died", "its worker died while it was played"),
+        ("MachineBusy: seat 1: the machine ran out of memory", "the machines had too little time or memory"),
+        ("OSError: no file /srv/secret", "it could not be played: a failure of ours"),
+        (None, "it could not be played: a failure of ours"),
+    ],
+)
+def test_everybody_is_told_why_a_match_was_given_up_and_no_name_of_a_machine(
+    said: str | None, told: str
+) -> None:
+    assert tournaments.trouble(said).startswith(told)
+    assert "host" not in tournaments.trouble(said) and "srv" not in tournaments.trouble(said)
+
+
 def test_a_sheet_is_the_same_after_a_disk(arena: Arena, cup: str, finish: Callable[..., Any]) -> None:
     kept: list[Sheet] = []
     held = claimed(arena)

@@ -14,8 +14,8 @@ from service.limits import Limits
 from workers import player as players
 from workers.match import play_match
 from workers.player import SandboxPlayer
-from workers.pressure import Mark, host_was_late
-from workers.sandbox import BotCode, MatchVoid, Running, Sandbox
+from workers.pressure import Mark, host_was_late, starved
+from workers.sandbox import BotCode, MachineBusy, Running, Sandbox
 
 pytestmark = pytest.mark.sandbox
 
@@ -269,19 +269,22 @@ def test_where_waiting_is_not_counted_lateness_is_the_hosts_only_under_pressure(
     cpu, pressed, late, monkeypatch
 ) -> None:
     monkeypatch.setattr("workers.pressure._pressed", lambda: pressed)
-    assert host_was_late(Mark(0, 0, None), Mark(WALL, int(cpu * WALL), None)) is late
+    assert host_was_late(Mark(0, 0, {}), Mark(WALL, int(cpu * WALL), {})) is late
 
 
-def test_what_its_own_threads_its_neighbours_and_we_on_its_behalf_used_is_no_excuse(monkeypatch) -> None:
-    class Standing:
-        def cpu_ns(self) -> int:
-            return 500
-
-        def first_thread_ns(self) -> tuple[int, int]:
-            return 100, 900  # of the 900 it stood ready its own other threads had the core for 400
-
-    monkeypatch.setattr("workers.pressure.time.thread_time_ns", lambda: 50)
-    assert Mark.of(Standing(), 300).waited == 150
+@pytest.mark.parametrize(
+    ("threads", "waited"),
+    [
+        ({"main": (100, 900)}, 150),  # of the 900 its own other threads had the core for 400
+        ({"main": (100, 900), "new": (400, 950)}, 500),
+        ({"main": (0, 10), "long there": (400, 3_950)}, 500),
+        ({"main": (100, 300)}, 0),
+        ({}, 0),
+    ],
+)
+def test_what_its_own_threads_its_neighbours_and_we_on_its_behalf_used_is_no_excuse(threads, waited) -> None:
+    before = Mark(0, 1_000, {"main": (0, 0), "long there": (0, 3_000)}, 50, 7)
+    assert starved(before, Mark(WALL, 1_500, threads, 350, 57)) == waited
 
 
 def test_a_match_spoilt_by_the_host_is_replayed_twice_and_only_where_waiting_is_not_counted(
@@ -307,8 +310,8 @@ def test_a_match_spoilt_by_the_host_is_replayed_twice_and_only_where_waiting_is_
     assert (len(asked), played.replays) == (0, 0)
     assert [(fault.seat, str(fault.kind)) for fault in played.outcome.faults] == [(1, "timeout")]
 
-    monkeypatch.setattr(Running, "first_thread_ns", lambda self: None)
-    with capture_logs() as logs, pytest.raises(MatchVoid, match="seat 1: the machine was too busy"):
+    monkeypatch.setattr(Running, "threads_ns", lambda self: {})
+    with capture_logs() as logs, pytest.raises(MachineBusy, match="seat 1: the machine was too busy"):
         play_match(rules, bots, **options)
     assert [(each["event"], each["replays"]) for each in logs] == [("match_void", n) for n in range(3)]
     assert len(asked) == 3 and all("seat 1" in each["reason"] for each in logs)
@@ -321,22 +324,14 @@ def test_a_start_is_timed_from_when_there_is_a_bot_that_can_be_counted(sandbox: 
     player = SandboxPlayer(
         sandbox.launch(BotCode("b.py", "py", b"import time\ntime.sleep(60)"), limits, slot=0), limits
     )
-    counted, asked = player._running.first_thread_ns, []
+    counted, asked = player._running.threads_ns, []
     monkeypatch.setattr(
         type(player._running),
-        "first_thread_ns",
-        lambda self: asked.append(0) or (counted() if asked[2:] else None),
+        "threads_ns",
+        lambda self: asked.append(0) or (counted() if asked[2:] else {}),
     )
     with pytest.raises(PlayerFault, match="not ready"):
         player.start({"seat": 0, "players": 2, "rules": SHORTEST, "limits": {}, "seed": 1})
-    player.stop()
-
-
-def test_a_wait_beyond_measure_is_nobodys_fault(sandbox: Sandbox, monkeypatch) -> None:
-    monkeypatch.setattr(players, "MOST_STARVED", 0)  # whatever it waits is beyond measure
-    player = SandboxPlayer(sandbox.launch(BotCode("b.py", "py", b""), Limits(), slot=0), Limits())
-    with pytest.raises(MatchVoid, match="too busy"):
-        player._excuse(Mark(0, 0, 0), Mark(WALL, 0, 0), 500)
     player.stop()
 
 

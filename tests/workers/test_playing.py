@@ -17,7 +17,7 @@ from service import leases, log, lost, reap, tables, traces
 from service.work import Arena
 from workers import giving, in_play, playing, stopping
 from workers.giving import Broken
-from workers.sandbox import Sandbox, SandboxError
+from workers.sandbox import MachineBusy, Sandbox, SandboxError
 
 pytestmark = pytest.mark.sandbox
 Shop = Any  # the one of conftest.py
@@ -65,6 +65,29 @@ def test_a_match_is_suspected_only_on_a_machine_that_is_well(
     if sick:
         playing.play_for_a_while(shop)
         assert shop.states() == {"planned": 4}, "a sick machine claims nothing"
+
+
+def test_a_machine_that_is_too_busy_is_left_alone_and_its_match_hardly_suspected(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def starved(*_: Any, **__: Any) -> None:
+        raise MachineBusy("seat 1: the machine was too busy to let its bot answer in time")
+
+    play, stop = playing.play_match, time.monotonic() + 0.05
+    monkeypatch.setattr(playing, "play_match", starved)
+    monkeypatch.setattr(stopping, "asked", lambda: time.monotonic() > stop)
+    rests = []
+    for _ in range(8):
+        stop = time.monotonic() + 0.05  # who is to stop does not rest on
+        playing.play_for_a_while(shop)
+        rests.append(shop.rest)
+    assert rests == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert shop.states() == {"planned": 4}
+    assert max(shop.suspicions()) == 8 * lost.TOGETHER < lost.ENOUGH
+    monkeypatch.setattr(playing, "play_match", play)
+    stop = time.monotonic() + 60
+    playing.play_for_a_while(shop)
+    assert shop.rest == 0 and shop.states()["done"] >= 1
 
 
 def test_everything_is_put_right_by_the_reaper_after_a_worker_vanished(shop: Shop) -> None:

@@ -10,4 +10,8 @@ class SandboxUnavailable(SandboxError):
 
 
 class MatchVoid(SandboxError):
-    """The machine, not a bot, made a decision late; the match is played again from its start."""
+    """We failed a bot in the midst of a match, which is played again from its start."""
+
+
+class MachineBusy(MatchVoid):
+    """The machine had too little time or memory for a bot that kept to its own."""

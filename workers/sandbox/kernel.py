@@ -5,6 +5,15 @@ import os
 MOST = 4096
 
 
+def threads(pid: int) -> list[str]:
+    """The folders of a process's threads; none once it is gone."""
+    folder = f"/proc/{pid}/task"
+    try:
+        return [f"{folder}/{thread}" for thread in os.listdir(folder)]
+    except OSError:
+        return []
+
+
 def told(path: str | os.PathLike[str]) -> str:
     """What it says in one go; nothing if the file is not there, or not for us."""
     try:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from workers.sandbox import kernel
 from workers.sandbox.groups import Group, Seen
 from workers.sandbox.running import SECOND_NS, Ending, Running, ready
 
@@ -130,6 +131,14 @@ class OneShot(Running):
             with contextlib.suppress(OSError, IndexError):
                 self._bot = int(Path(f"/proc/{init}/task/{init}/children").read_text().split()[0])
         return self._bot
+
+    def _threads(self) -> list[str]:
+        """Of all its processes."""
+        found: list[str] = []
+        with contextlib.suppress(OSError):  # one has just ended
+            for pid in _descendants(_said(self._told, "child-pid") or 0) if self._pid() else ():
+                found += kernel.threads(pid)
+        return found
 
     def silent(self) -> bool:
         """bubblewrap holds the output open as well, so what the bot's own processes hold is looked at."""

@@ -63,10 +63,10 @@ class Running:
             self._cpu_ns = used
         return self._cpu_ns
 
-    def first_thread_ns(self) -> tuple[int, int] | None:
-        """How long the bot's first thread ran, and stood ready but was not let; None if nobody says."""
-        words = kernel.told(f"/proc/{self._pid()}/schedstat").split()
-        return (int(words[0]), int(words[1])) if words else None
+    def threads_ns(self) -> dict[str, tuple[int, int]]:
+        """How long each of the bot's threads ran, and stood ready but was not let; none if nobody says."""
+        told = {thread: kernel.told(f"{thread}/schedstat").split() for thread in self._threads()}
+        return {thread: (int(words[0]), int(words[1])) for thread, words in told.items() if words}
 
     def silent(self) -> bool:
         """Whether the bot has closed its output though our end does not tell; dear, for slow bots."""
@@ -149,6 +149,10 @@ class Running:
     def _pid(self) -> int:
         """The bot's process as the host numbers it; 0 if there is none yet."""
         raise NotImplementedError
+
+    def _threads(self) -> list[str]:
+        """The kernel's folders of its threads."""
+        return kernel.threads(self._pid())
 
     def _peak(self) -> int:
         raise NotImplementedError
