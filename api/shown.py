@@ -133,8 +133,12 @@ class _Lines:
 class _Moving:
     progress: Any
     task: Any
+    begun: bool = False
 
     def at(self, done: int, total: int) -> None:
+        if not self.begun:  # what was done before somebody looked is no measure of the time that is left
+            self.begun = True
+            self.progress.reset(self.task, completed=done, total=total)
         self.progress.update(self.task, completed=done, total=total)
 
     def say(self, words: str) -> None:

@@ -70,7 +70,7 @@ def compare(a: str, b: str, rules_text: str, wait: bool, as_json: bool, **told: 
 
 def follow(client: Client, comparison_id: str) -> dict[str, Any]:
     """The comparison once it is over; shows how far it is meanwhile."""
-    with shown.bar("deals") as bar:
+    with shown.bar("deals, at the most") as bar:
         patience = Patience(bar.say)
         while True:
             found: dict[str, Any] = patience.ask(lambda: client.comparison(comparison_id))

@@ -220,7 +220,8 @@ def test_what_cannot_be_an_id_names_no_tournament(
 
 
 def test_a_match_and_a_bot_that_cannot_be_are_none(run: Run, logged_in: Client) -> None:
-    assert run("match", "show", "a/b", status=1).output == "Error: no match a/b\n"
+    assert "a/b is not the id of a match" in run("match", "show", "a/b", status=2).output
+    assert run("match", "show", "t_x-0", status=1).output == "Error: no match t_x-0\n"
     assert "no bot bot_a b" in run("bot", "show", "bot_a b", status=1).output
 
 
