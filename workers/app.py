@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+import celery.apps.worker as celery_worker
 from billiard.process import current_process
 from billiard.util import get_logger
 from celery.signals import (
@@ -30,6 +31,7 @@ app.conf.include = ["workers.tasks"]
 def _log(**_: Any) -> None:
     log.setup(settings.log_level)
     get_logger().propagate = True  # that a child died is a line like all others
+    celery_worker.safe_say = log.at_once  # that it shuts down is one, too
 
 
 @worker_process_init.connect

@@ -46,3 +46,15 @@ def test_the_clocks_ticks_are_logged_only_for_debugging(lines: io.StringIO) -> N
     log.setup("debug", stream=lines)
     logging.getLogger("celery.beat").info("Sending due task")
     assert "Sending due task" in lines.getvalue()
+
+
+def test_what_a_signals_handler_says_at_once_looks_the_same(
+    lines: io.StringIO, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log.setup("info", stream=lines)
+    log.at_once("worker: Warm shutdown (MainProcess)", object())
+    event = json.loads(capfd.readouterr().err)
+    assert (event["event"], event["level"]) == ("worker: Warm shutdown (MainProcess)", "info")
+    log.setup("warning", stream=lines)
+    log.at_once("worker: Warm shutdown (MainProcess)")
+    assert capfd.readouterr().err == ""

@@ -1,5 +1,6 @@
 """The README's lines for many machines, as they stand there, on a PostgreSQL and a Redis of their own."""
 
+import json
 import os
 import signal
 import subprocess
@@ -78,6 +79,9 @@ def test_a_service_of_many_machines_plays_a_tournament(world: dict[str, str], tm
         cup = author.create_tournament(name="cup", entrants=house, players=2, deals=1)
         assert author.wait_over(cup["id"], seconds=60)["status"] == "finished"
     assert (tmp_path / "machine-0/run/alive").is_dir(), "players give signs of life"
+    for number in range(len(lasting)):
+        said = [json.loads(line)["event"] for line in (tmp_path / f"{number}.log").read_text().splitlines()]
+        assert any("shutdown" in each for each in said) or number > 1, "a worker's end is logged"
 
 
 def patiently(author: Client) -> list[str]:
