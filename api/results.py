@@ -56,6 +56,8 @@ def crosstable(rows: Sequence[Row]) -> None:
 
 def plan(found: Row) -> None:
     """What a tournament would be."""
+    if found["full_field"]:
+        say(f"entry is open: all this is of a full field of {found['entrants']}; fewer play less")
     say(f"{found['matches']:,} matches of {found['players']} on {found['groups']:,} deals")
     say(f"  {_balance(found)}")
     if (sure := found["precision"]) is not None:
@@ -79,7 +81,8 @@ def _end(found: Row) -> str:
     took = str(timedelta(seconds=round(found["seconds"])))
     end = f", over at about {found['finish_at'][:19]}Z" if found["finish_at"] else ""
     others = f"; {found['waiting']:,} matches of others wait" if found["waiting"] else ""
-    return f"{took} with {found['workers']} workers{end}{others}"
+    workers = f"{found['workers']} worker{'s' if found['workers'] != 1 else ''}"
+    return f"{took} with {workers}{end}{others}"
 
 
 def _span(span: Row) -> str:
@@ -169,6 +172,10 @@ def tournament(found: Row) -> None:
         say(f"  {found['reason']}")
     stage = f"stage {found['stage']}, " if found["stage"] > 1 else ""
     say(f"  {stage}{how_far(found)}, {progress['faults']} faults")
+    if fills(found):
+        say(
+            f"  that is of a full field of {found['entry']['limit']}; {len(found['entrants'])} entered so far"
+        )
     if progress["eta"]:
         say(f"  over at about {progress['eta'][:19]}Z")
     for entrant in found["entrants"]:

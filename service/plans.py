@@ -23,11 +23,13 @@ class Plan:
     """What would be played. `schedule`, `balance`: None where results, or who enters, decide who meets.
 
     `workers` are there now; without any, or if its owner is to start it, `finish_at` is None. `waiting`:
-    matches of others that wait to be played as well.
+    matches of others that wait to be played as well. `full_field`: entry is open, so all is told of as many
+    `entrants` as may enter.
     """
 
     format: str
     entrants: int
+    full_field: bool
     players: int
     deals: int
     duplicate: bool
@@ -63,6 +65,7 @@ def plan(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Plan:
     return Plan(
         **{name: getattr(made, name) for name in ("format", "players", "deals", "duplicate", "seed")},
         entrants=len(spec.field_of(made).entrants),
+        full_field=made.entry.open,
         matches=made.total,
         groups=made.total // (spec.field_of(made).size if made.duplicate else 1),
         schedule=meetings.digest if meetings else None,

@@ -50,7 +50,8 @@ class PlanAnswer(Answer):
     """What a tournament would be."""
 
     format = choice("how entrants meet", tuple(FORMATS))
-    entrants = whole("how many", 24)
+    entrants = whole("how many; with open entry as many as may enter", 24)
+    full_field = flag("whether entry is open, so that all is told of a full field", False)
     players = whole("seats at a table", 4)
     deals = whole("deals each table plays", 20)
     duplicate = flag("whether every deal is played once from each seat rotation", True)

@@ -180,6 +180,7 @@ def test_an_organiser_changes_a_draft_and_authors_come_and_go(run: Run, four: li
     assert "bot 3" in run("tournament", "enter", one, four[3]).output
     said = run("tournament", "withdraw", one, four[3]).output
     assert f"{four[3]} is out; Open is draft, 0 of up to " in said
+    assert "that is of a full field of 4; 3 entered so far" in run("tournament", "show", one).output
     assert "0 of up to " in run("tournament", "list").output
     run("tournament", "edit", one, status=2)
     changes = ("--name", "Round", "--challenger", four[1], "--deals", "1")
@@ -420,9 +421,12 @@ def test_a_tournament_is_planned_from_a_file(run: Run, four: list[str], home: Pa
     assert "nothing was measured yet" in said
     assert "no worker is there to play it" in said
     presence.here(arena, "w", "A", {})
-    assert "with 1 workers, over at about" in run("tournament", "plan", "-", input=json.dumps(spec)).output
+    assert "with 1 worker, over at about" in run("tournament", "plan", "-", input=json.dumps(spec)).output
     told = json.loads(run("tournament", "plan", str(file), "--json").stdout)
     assert told["schedule"] in said
+    opened = json.dumps({**spec, "start_at": "manual", "entry": {"open": True, "limit": 12}})
+    shown = run("tournament", "plan", "-", input=opened).output
+    assert shown.startswith("entry is open: all this is of a full field of 12; fewer play less\n")
     assert "there are no such tournaments" in run("tournament", "list").output
     run("tournament", "plan", "-", input="[1]", status=2)
     assert (

@@ -260,6 +260,7 @@ def test_an_author_enters_a_bot_where_entry_is_open_and_withdraws_it(
     path = f"/tournaments/{made['id']}"
     assert "Sign in</a> to enter" in http.get(path).text
     assert re.search("<b>0</b> of up to [\\d\u202f]+ matches played", http.get(path).text)
+    assert "of a full field of 64; 0 entered so far" in http.get(path).text
     sign_in(http, ada.token)
     data = {"form_key": form_key(http), "entrant": ready_bots[0]}
     assert f'value="{ready_bots[0]}"' in http.get(path).text
@@ -342,6 +343,8 @@ def test_a_plan_makes_nothing_and_keeps_what_was_typed(
     assert shown.status_code == 200
     assert "12 matches</b> on 3 deals" in shown.text and "Nothing was made yet." in shown.text
     assert 'value="Perhaps"' in shown.text
+    opened = {"open": "1", "limit": "9", "when": "manual"}
+    assert "of a full field of 9;" in signed.post("/tournaments/new", data=data | opened).text
     assert tournaments.tournaments(arena).items == []
     assert signed.post("/tournaments/new", data=data | {"deals": "0"}).status_code == 422
 

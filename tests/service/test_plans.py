@@ -140,8 +140,9 @@ def test_open_entry_and_teams_can_be_planned(arena: Arena, author: Account, read
     opened = {"entry": {"open": True, "limit": 12}, "start_at": "manual"}
     plan = plans.plan(arena, author, {**spec([]), **opened})
     assert (plan.entrants, plan.schedule, plan.cpu_basis) == (12, None, "limits")
+    assert plan.full_field
     assert plan.precision is not None
     pairs = {**SMALL, "teams": "2+2"}
     teams = plans.plan(arena, author, spec(ready_bots(6), rules=pairs, deals=1))
-    assert (teams.matches, teams.groups) == (30, 15)
+    assert (teams.matches, teams.groups, teams.full_field) == (30, 15, False)
     assert teams.balance is not None and teams.balance.pairs == forecast.Span(2, 2)
