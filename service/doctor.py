@@ -1,7 +1,8 @@
 """What is well here and what is not: one finding a thing that is needed, with what to do about it."""
 
+import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -141,13 +142,24 @@ def _records(settings: Settings) -> Finding:
         return Finding("records", State.ASLEEP, "none before there is a database")
     with closing(Arena.open(settings, InlineQueue(), patience=HASTY)) as arena:
         moved = retention.shelved(arena)
+        with arena.read() as db:
+            there = presence.workers(db, arena.clock())
     missing = [each.file for each in moved if not each.here]
     if not missing:
         text = f"files: {len(moved)}; `rage-admin records list --check` reads them all"
         return Finding("records", State.WELL, text)
+    if _only_plays(settings, there):
+        text = f"files: {len(moved)}, on other machines: who plays needs none, API and desk RAGE_RECORDS_DIR"
+        return Finding("records", State.WELL, text)
     shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
     text = f"files missing in {settings.records} (RAGE_RECORDS_DIR): {len(missing)} of {len(moved)}: {shown}"
     return Finding("records", State.ILL, text)
+
+
+def _only_plays(settings: Settings, there: Sequence[presence.Worker]) -> bool:
+    """Whether this machine looks like one of several that plays, and was never to have records."""
+    apart = settings.redis_url is not None and settings.records_dir is None and not settings.records.is_dir()
+    return apart and any(presence.host(each.name) == socket.gethostname() for each in there)
 
 
 def _unmade(settings: Settings) -> bool:

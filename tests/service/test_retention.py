@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import socket
 import tracemalloc
 import zlib
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from service import (
     folds,
     inquiry,
     matches,
+    presence,
     reap,
     replays,
     rerate,
@@ -258,6 +260,12 @@ def test_an_operators_commands(arena: Arena, cup: str, tmp_path: Path) -> None:
     assert f"{cup}.records is missing in" in run("records", "list", "--check", status=1)
     found = doctor._records(Settings.from_environment({**environment, "RAGE_DATA_DIR": str(tmp_path)}))
     assert (found.state, f"1 of 1: {cup}.records" in found.text) == (doctor.State.ILL, True)
+    player = {"RAGE_DATA_DIR": str(tmp_path / "player"), "RAGE_REDIS_URL": "redis://elsewhere"}
+    playing = Settings.from_environment({**environment, **player})
+    assert doctor._records(playing).state is doctor.State.ILL, "it may be who answers"
+    presence.here(arena, f"{socket.gethostname()}-1-1-1", "A", {})
+    assert doctor._records(playing).state is doctor.State.WELL
+    presence.gone(arena, f"{socket.gethostname()}-1-1-1")
     assert "Put files of records" in run("restore", str(tmp_path / "all.rage"), "--replace")
     assert archive.look(tmp_path / "all.rage").tables["record_file"] == 1
 
