@@ -73,8 +73,8 @@ class Steps:
             _add(db, rows, {"tournament_id": tournament_id, "slot": slot}, more)
         for kind, slot in sorted(self.faults):
             _add(db, fault_count, {"kind": kind, "slot": slot}, {"n": self.faults[kind, slot]})
-        for tournament_id in sorted(self.closed):
-            put(db, tournament_id, recounted(db, tournament_id))  # older programs may not have added theirs
+        if self.closed:
+            _heal(db, sorted(self.closed))
 
 
 def of_tournaments(db: Connection, tournament_ids: Collection[str]) -> dict[str, Done]:
@@ -113,6 +113,15 @@ def recounted(db: Connection, tournament_id: str) -> Done:
     return _done(db.execute(select(*columns).where(match.c.tournament_id == tournament_id)).one())
 
 
+def _heal(db: Connection, over: Sequence[str]) -> None:
+    """Older programs may not have added theirs, nor then have told the kinds of their faults."""
+    kept, right = of_tournaments(db, over), {each: recounted(db, each) for each in over}
+    for tournament_id, told in right.items():
+        put(db, tournament_id, told)
+    if any(kept[each].faults != told.faults for each, told in right.items()):
+        put_faults(db)
+
+
 def recounted_faults(db: Connection) -> dict[str, int]:
     """What the faults themselves say."""
     return {kind: n for kind, n in db.execute(select(fault.c.kind, func.count()).group_by(fault.c.kind))}
@@ -125,11 +134,11 @@ def put(db: Connection, tournament_id: str, told: Done) -> None:
     db.execute(insert(rows).values(tournament_id=tournament_id, slot=0, **values))
 
 
-def put_faults(db: Connection, told: dict[str, int]) -> None:
-    """The same for faults."""
+def put_faults(db: Connection) -> None:
+    """The same for faults of all tournaments. Whoever adds to a row meanwhile waits, or is waited for."""
     db.execute(delete(fault_count))
-    for kind, n in told.items():
-        db.execute(insert(fault_count).values(kind=kind, slot=0, n=n))
+    for kind, n in recounted_faults(db).items():
+        _add(db, fault_count, {"kind": kind, "slot": 0}, {"n": n})
 
 
 def _sums() -> "Sequence[Any]":

@@ -80,7 +80,7 @@ def repair(arena: Arena, found: Findings) -> int:
     with arena.work() as work:
         for tournament_id in found.astray:
             progress.put(work.db, tournament_id, progress.recounted(work.db, tournament_id))
-        progress.put_faults(work.db, progress.recounted_faults(work.db))
+        progress.put_faults(work.db)
     with arena.read() as db:
         pools = db.execute(select(pool)).all()
     return sum(refit.refit(arena, row.rules_key, row.players) for row in pools)

@@ -6,14 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import delete, insert, select, update
 
 from loadtests import singly
 from service import health, leases, leaving, progress, rerate, tournaments
 from service.accounts import Account
 from service.errors import Conflict
 from service.leases import Assignment
-from service.tables import tournament
+from service.tables import fault, match, tournament
 from service.work import Arena
 
 Finish = Callable[..., tuple[bool, Assignment | None]]
@@ -115,10 +115,17 @@ def test_what_an_older_program_did_not_add_is_made_up_for_at_the_end(
         with arena.work() as work:  # as if whoever gave in the one before did not know of these rows
             work.db.execute(delete(progress.rows))
         _, held = finish(arena, held, more=True)
+        if held is not None and held.number == 1:
+            of_it = {"tournament_id": cup, "number": 0, "version_id": held.versions[0], "seat": 0}
+            crash = {"ordinal": 0, "kind": "crash", "round": 1, "trick": 1, "decision": 1, "out": True}
+            with arena.work() as work:
+                work.db.execute(insert(fault).values(**of_it, **crash, asked="play", text="", evidence={}))
+                work.db.execute(update(match).where(match.c.number == 0).values(faults=1))
     over = tournaments.tournament(arena, cup)
     assert (over.status, over.progress.played, over.progress.total) == ("finished", 4, 4)
     with arena.read() as db:
         assert progress.of_tournaments(db, [cup])[cup] == progress.recounted(db, cup)
+        assert progress.faults_by_kind(db) == {"crash": 1}
 
 
 def test_a_count_that_is_wrong_is_found(
