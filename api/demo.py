@@ -48,7 +48,7 @@ class DemoFailed(Exception):
     """Something did not go as it should; the text says what."""
 
 
-@click.command()
+@click.command(short_help="Play a small tournament from nothing to its standings.")
 @click.option("--keep", is_flag=True, help="Leave everything running afterwards, until Ctrl-C.")
 def demo(keep: bool) -> None:
     """Play a small tournament from nothing to final standings, on this machine alone.

@@ -1,6 +1,6 @@
-"""What rankings leave blank, and why: the sentences under the table, on the terminal and on the page."""
+"""What a table's headings mean, and why it leaves places blank: the sentences under it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -22,3 +22,17 @@ def of_ranking(ranking: Mapping[str, Any]) -> Iterator[str]:
         yield f"{ranking['model']} tells ratings alone, not how sure they are."
     elif any(line["place"] for line in lines):
         yield "may be: the places a bot may truly have; > next: how probably it is better than the next."
+
+
+def of_standings(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The same of standings."""
+    if any(row["dealt"] is not None for row in rows):
+        yield "dealt: points a match that the average holder of the same cards took; earned: those beyond."
+    if any(row["bid_accuracy"] is not None for row in rows):
+        yield "bids: those made exactly."
+
+
+def of_match(seats: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The same of who sat in a match."""
+    if any(seat["luck"] is not None for seat in seats):
+        yield "cards, play: points above the table's mean by its cards, by all who held them, and by play."

@@ -23,6 +23,8 @@ def standings(rows: Sequence[Row]) -> None:
                Column("dealt", True), Column("earned", True), Column("won", True), Column("bids", True),
                Column("faults", True), Column("matches", True))  # fmt: skip
     table(columns, [_standing(row) for row in rows], empty="nothing was played yet")
+    for sentence in legend.of_standings(rows):
+        say(sentence)
 
 
 def _standing(row: Row) -> list[object]:
@@ -34,7 +36,9 @@ def _standing(row: Row) -> list[object]:
 
 def tenth(value: float | None, sign: str = "") -> str:
     """A number with one decimal, `sign` "+" shows that of positive ones too; nothing for none."""
-    return "" if value is None else f"{value:{sign}.1f}"
+    if value is None:
+        return ""
+    return f"{value:{sign}.1f}" if round(value, 1) else "0.0"
 
 
 def percent(share: float | None) -> str:
@@ -161,6 +165,7 @@ def tournament(found: Row) -> None:
     """A tournament and how far it is."""
     progress = found["progress"]
     say(f"{found['id']}: {found['name']}, {found['status']}, {found['format'].replace('_', ' ')}")
+    say(f"  by {found['owner']}: {_played_as(found)}")
     say(f"  deals follow from a secret of SHA-256 {found['secret_hash']}")
     if found["status"] in ("draft", "scheduled"):
         say(f"  {waits_for(found)}")
@@ -180,6 +185,15 @@ def tournament(found: Row) -> None:
         say(f"  over at about {progress['eta'][:19]}Z")
     for entrant in found["entrants"]:
         say(f"  {entrant['number']:>3}  {named(entrant)} of {entrant['owner']}{_left(entrant)}")
+
+
+def _played_as(found: Row) -> str:
+    """Rules, tables and deals."""
+    switches = [name.replace("_", " ") for name in found["rules"] if name != "preset"]
+    rules = found["rules"]["preset"] + (f" with other {', '.join(switches)}" if switches else "")
+    deals = f"{found['deals']} deal{'s' if found['deals'] != 1 else ''} a table"
+    seats = ", each from every seat" if found["duplicate"] else ""
+    return f"{rules}, {found['players']} at a table, {deals}{seats}"
 
 
 def how_far(found: Row, what: str = " matches played") -> str:

@@ -126,7 +126,7 @@ def play(bots: tuple[str, ...], as_json: bool, with_log: bool, **given: Any) -> 
         shown.logs(Console(), series)
 
 
-@click.command()
+@click.command(short_help="Play a bot's trial match here, as an upload would.")
 @click.argument("bot", shell_complete=_offered)
 @click.option("--seed", default="check", show_default=True, help="Any text; other seeds deal other cards.")
 @click.option("--log", "with_log", is_flag=True, help="Show what the bot printed, too.")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from service.audit import Audit
 
 
-@click.command()
+@click.command(short_help="Check the deals, games and sums of one that is over.")
 @asked.one_tournament
 @click.option(
     "--hash",

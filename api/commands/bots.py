@@ -22,7 +22,7 @@ Json = dict[str, Any]
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 
 
-@click.command()
+@click.command(short_help="Upload a bot: a Python file, a .zip or a folder.")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 @click.option("--name", help="Its name on the server; default: the file's.")
 @click.option("--description", help="A few words for others.")
@@ -118,7 +118,7 @@ def bot() -> None:
     """Look at single bots on a server."""
 
 
-@bot.command()
+@bot.command(short_help="Show a bot, its versions and the report of a check.")
 @click.argument("bot", shell_complete=complete.bots)
 @click.argument("number", type=click.IntRange(1), required=False, metavar="[VERSION]")
 @click.option("--log", is_flag=True, help="Show what it printed in its check, too.")
@@ -158,7 +158,7 @@ def show(bot: str, number: int | None, log: bool, as_json: bool) -> None:
         shown.say("why: only its owner may read the report")
 
 
-@click.command()
+@click.command(short_help="Show what went wrong with a bot of yours in matches.")
 @click.argument("bot", shell_complete=complete.bots)
 @click.argument("number", type=click.IntRange(1), required=False, metavar="[VERSION]")
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON, with all their evidence.")
@@ -226,7 +226,7 @@ def _show_faults(found: Json, version: Json, listed: list[Json]) -> None:
     shown.say("A file after the match's id, such as better.py, plays in its place.")
 
 
-@click.command()
+@click.command(short_help="Retire a bot of yours.")
 @click.argument("bot", shell_complete=complete.bots)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def retire(bot: str, yes: bool) -> None:

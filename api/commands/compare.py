@@ -20,7 +20,7 @@ WORDS = {
 }
 
 
-@click.command()
+@click.command(short_help="Find out whether bot A is better than bot B.")
 @click.argument("a", metavar="A", shell_complete=complete.bots)
 @click.argument("b", metavar="B", shell_complete=complete.bots)
 @click.option("--players", type=click.IntRange(2, 11), default=2, show_default=True, help="Seats at a table.")

@@ -21,7 +21,7 @@ def show(found: dict[str, Any], as_json: bool) -> None:
         results.tournament(found)
 
 
-@click.command()
+@click.command(short_help="Change a tournament before its start.")
 @_one
 @click.argument("entrants", nargs=-1, metavar="[BOT BOT ...]", shell_complete=complete.bots)
 @click.option("--name", help="What it is called.")
@@ -39,7 +39,7 @@ def edit(tournament_id: str, entrants: tuple[str, ...], as_json: bool, **given: 
     show(client.edit(tournament_id, **changes), as_json)
 
 
-@click.command()
+@click.command(short_help="Enter a bot before the start.")
 @_one
 @_bot
 @_as_json
@@ -60,7 +60,7 @@ def withdraw(tournament_id: str, bot: str) -> None:
     shown.say(f"{bot} is out; {left['name']} is {left['status']}, {results.how_far(left)}")
 
 
-@click.command()
+@click.command(short_help="Take another's bot out, for a reason that all are told.")
 @_one
 @_bot
 @click.argument("reason")
@@ -71,7 +71,7 @@ def disqualify(tournament_id: str, bot: str, reason: str, as_json: bool) -> None
     show(client.disqualify(tournament_id, resolve(client, bot).partition(":")[0], reason), as_json)
 
 
-@click.command()
+@click.command(short_help="Let a ladder end.")
 @_one
 @_as_json
 def stop(tournament_id: str, as_json: bool) -> None:

@@ -26,7 +26,7 @@ class Unreadable(click.ClickException):
     exit_code = 2
 
 
-@click.command()
+@click.command(short_help="Settle one round from a script.")
 @click.argument("file", metavar="FILE")
 def referee(file: str) -> None:
     """Settle one round: play the script in FILE (- reads standard input) and print the outcome as JSON.
@@ -73,7 +73,7 @@ class Records(click.File):
         return super().convert(value, param, ctx).read()
 
 
-@click.command()
+@click.command(short_help="Deal and play a record again, and compare everything.")
 @click.argument("content", type=Records("rb"), metavar=WHAT)
 @click.option("--secret", metavar="HEX", help="Its tournament's secret: check the deal against it.")
 @click.option(
@@ -149,7 +149,7 @@ def show(match_id: str, as_json: bool) -> None:
     Once its deal was played from every seat: how many points above the table's mean each owes to its cards,
     going by all who held them, and how many to its play.
     """
-    from api import results, saved
+    from api import legend, results, saved
     from api.shown import Column
 
     found = saved.client().match(match_id)
@@ -168,6 +168,8 @@ def show(match_id: str, as_json: bool) -> None:
         for seat in found["seats"]
     ]  # fmt: skip
     shown.table(columns, rows)
+    for sentence in legend.of_match(found["seats"]):
+        shown.say(sentence)
     for fault in found["faults"]:
         shown.say(f"fault: seat {fault['seat']}, round {fault['round']}: {fault['kind']}")
 

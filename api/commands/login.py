@@ -8,7 +8,7 @@ from api import saved, shown
 from api.client import Client, ProblemError
 
 
-@click.command()
+@click.command(short_help="Remember a server and your token there.")
 @click.argument("url", default=saved.DEFAULT)
 @click.option("--register", "name", metavar="NAME", help="Make an account of this name there first.")
 @click.option("--token", help="Your token there; asked for if neither is given.")

@@ -39,7 +39,7 @@ class Frame:
     state: State
 
 
-@click.command()
+@click.command(short_help="Watch a finished match, step by step.")
 @click.argument("match", metavar=WHAT)
 @click.option("--round", "begin", type=click.IntRange(1), default=1, help="Begin with this round.")
 @click.option("--all", "whole", is_flag=True, help="Print the whole story instead of stepping through it.")

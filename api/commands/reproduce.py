@@ -16,7 +16,7 @@ Json = dict[str, Any]
 LONGEST = 200  # bytes of a file's name
 
 
-@click.command()
+@click.command(short_help="Play a server's match again, your bot in its seat.")
 @one_match
 @click.argument("bot", required=False, metavar="[BOT]", type=click.Path())
 @click.option("--seat", type=click.IntRange(0), help="The seat BOT takes; default: yours.")

@@ -53,7 +53,7 @@ def listing(as_json: bool) -> None:
     shown.table(columns, rows)
 
 
-@token.command()
+@token.command(short_help="Make a token invalid, for good.")
 @click.argument("token_id", metavar="ID")
 def revoke(token_id: str) -> None:
     """Make the token ID invalid, for good, and all that were made with it but the one you ask with."""

@@ -31,7 +31,7 @@ def tournament() -> None:
     """
 
 
-@tournament.command()
+@tournament.command(short_help="Make a tournament.")
 @click.argument("name")
 @click.argument("entrants", nargs=-1, metavar="BOT BOT ...", shell_complete=complete.bots)
 @asked.options(
@@ -59,7 +59,7 @@ def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, 
         results.standings(Patience(client.say).ask(lambda: client.standings(made["id"])))
 
 
-@tournament.command()
+@tournament.command(short_help="Say what a tournament would be; nothing is made.")
 @click.argument("file", type=click.File("rb"))
 @_as_json
 def plan(file: Any, as_json: bool) -> None:
@@ -117,7 +117,7 @@ def start(tournament_id: str, as_json: bool) -> None:
     entries.show(saved.client().start(tournament_id), as_json)
 
 
-@tournament.command()
+@tournament.command(short_help="Begin no more matches for now.")
 @_one
 @_as_json
 def pause(tournament_id: str, as_json: bool) -> None:
@@ -172,7 +172,7 @@ def standings(tournament_id: str, as_csv: bool, as_json: bool) -> None:
     _rows("standings", tournament_id, results.standings, as_csv=as_csv, as_json=as_json)
 
 
-@tournament.command()
+@tournament.command(short_help="Show how every pair did that met.")
 @_one
 @_as_csv
 @_as_json
@@ -181,7 +181,7 @@ def crosstable(tournament_id: str, as_csv: bool, as_json: bool) -> None:
     _rows("crosstable", tournament_id, results.crosstable, as_csv=as_csv, as_json=as_json)
 
 
-@tournament.command()
+@tournament.command(short_help="Test whether seats, dealers or workers mattered.")
 @_one
 @_as_json
 def fairness(tournament_id: str, as_json: bool) -> None:

@@ -253,7 +253,9 @@ def test_matches_records_faults_and_rankings_are_shown(
     assert isinstance(arena.queue, InlineQueue)
     arena.queue.run()
     match = f"{made['id']}-0"
-    assert "illegal" in run("match", "show", match).output
+    shown = run("match", "show", match).output
+    assert "illegal" in shown and "cards, play: points above the table's mean" in shown
+    assert "earned: those beyond." in run("tournament", "standings", match.partition("-")[0]).output
     assert json.loads(run("match", "show", match, "--json").stdout)["id"] == match
     assert "R99 is no card" in run("faults", "bot 0").output
     assert json.loads(run("faults", four[0], "1", "--json").stdout)[0]["evidence"]
@@ -336,6 +338,11 @@ def test_every_command_has_a_help_a_person_can_work_from(run: Run) -> None:
             command = main.get_command(context, name)
             assert command is not None
             assert len(command.help or "") > 20, name
+
+
+@pytest.mark.parametrize("group", [(), ("tournament",), ("match",), ("bot",), ("token",), ("rankings",)])
+def test_no_list_of_commands_breaks_off_in_a_sentence(run: Run, group: tuple[str, ...]) -> None:
+    assert "...\n" not in run(*group, "--help").output.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize(
