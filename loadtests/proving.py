@@ -145,7 +145,8 @@ def play(bots: list[BotCode], sandbox: Sandbox, limits: Limits = STRICT, **optio
 def open_descriptors(sandbox: Sandbox) -> int:
     """Ours, without those of the parents that stay."""
     return len(os.listdir("/proc/self/fd")) - sum(
-        (not parent.closed) + (parent.hold >= 0) for parent in lasting(sandbox)
+        (not parent.closed) * (1 + (parent.plumbing is not None)) + (parent.hold >= 0)
+        for parent in lasting(sandbox)
     )
 
 

@@ -91,6 +91,7 @@ class SandboxPlayer:
                 limit={"wall_ms": self._limits.start_ms},
             )
         self._delta = self._mode(line) == "delta"
+        self._running.begun()
         self.spent.start_wall = time.monotonic_ns() - self._asked_at
         self.spent.start_cpu = self._cpu_before = self._running.cpu_ns()
         self._check_start_cpu()

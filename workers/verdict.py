@@ -8,6 +8,7 @@ from workers.log import Log
 from workers.sandbox import Ending
 
 REFUSED_CALL = re.compile(r"PermissionError: \[Errno 1\]")
+LOOPS = " (asyncio does not run in a Python file; an archive makes its event loops before it is ready)"
 PIPES = re.compile(r"\bin socketpair\n|\bos\.pipe2?\(")  # in a traceback
 REFUSED_SPACE = re.compile(r"OSError: \[Errno (24|27|28|122)\]")
 NO_MEMORY = re.compile(r"(\w+\.)*(_ArrayMemoryError|MemoryError)\b|OSError: \[Errno 12\]")
@@ -32,7 +33,7 @@ def of_ending(ending: Ending, log: Log) -> tuple[FaultKind, str]:
     if ending.refused_processes or REFUSED_THREAD in last:
         return FaultKind.ESCAPE, "started more processes or threads than allowed"
     if ending.status == 1 and REFUSED_CALL.search(last):
-        why = " (a Python file makes no pipes, so asyncio does not run)" if PIPES.search(_end(log)) else ""
+        why = LOOPS if PIPES.search(_end(log)) else ""
         return FaultKind.ESCAPE, f"tried what the sandbox does not allow: {last}{why}"
     if ending.status == 1 and REFUSED_SPACE.search(last):
         return FaultKind.ESCAPE, f"used up its scratch space or files: {last}"

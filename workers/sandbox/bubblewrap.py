@@ -89,6 +89,8 @@ class Bubblewrap:
                 "limits": _limits(memory, cpu_seconds, forks=unpacked.forks),
                 "usher": {"uid": uid, "mount": str(self._mount_point()), "options": _options(uid)},
             }
+            if usher.plumbing is not None:
+                usher.plumbing.begin()
             first = usher.launch(order, passed)
             pipes.kept = True
         return Ushered(

@@ -25,6 +25,7 @@ from workers.sandbox import filters, parent
 from workers.sandbox.claims import Claim
 from workers.sandbox.errors import MatchVoid, SandboxError
 from workers.sandbox.groups import Group, Groups, Seen
+from workers.sandbox.plumbing import Plumbing
 from workers.sandbox.policy import ENVIRONMENT, KIB, MIB, POLICY
 from workers.sandbox.runtime import Runtime
 
@@ -76,6 +77,7 @@ class Parent:
     last: Seen = NOTHING_SEEN  # what its group had counted when it was gone
     closed: bool = False
     busy: bool = False
+    plumbing: Plumbing | None = None
     _reports: list[dict[str, Any]] = field(default_factory=list)
 
     def launch(self, order: dict[str, Any], descriptors: list[int]) -> int:
@@ -168,6 +170,8 @@ class Parent:
                 os.waitid(os.P_PIDFD, self.hold, os.WEXITED)
             os.close(self.hold)
             self.hold = -1
+        if self.plumbing is not None:
+            self.plumbing.close()
         if self.group is not None:
             with contextlib.suppress(OSError):
                 self.last = self.counted()
@@ -223,11 +227,15 @@ class Nursery:
             )
             made = Parent(outer, ours, group, 0)
             theirs.close()
-            if not _readable(ours, START_PATIENCE) or not ours.recv(REPORT):
+            said, asked = b"", list[int]()
+            if _readable(ours, START_PATIENCE):
+                said, asked, _, _ = socket.recv_fds(ours, REPORT, 1)
+            if not said:
                 made.close()
                 os.write(log, b"\n")  # so that there is something to read
-                said = os.read(reading, REPORT).decode(errors="replace").strip()
-                raise SandboxError(f"a seat's parent process did not start: {said[-500:]}")
+                wrong = os.read(reading, REPORT).decode(errors="replace").strip()
+                raise SandboxError(f"a seat's parent process did not start: {wrong[-500:]}")
+            made.plumbing = Plumbing(asked[0]) if asked else None
         made.find(self.inside)
         made.counted()
         return made
@@ -251,6 +259,7 @@ class Nursery:
             "warm": ["engine.rehearsal", *(["numpy.random"] if numpy else [])],
             "scratch": scratch if self.groups is not None else None,
             "open": None,
+            "ask": 0,
         }
 
     def _arguments(self, settings: dict[str, Any]) -> list[str]:

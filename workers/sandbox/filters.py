@@ -36,6 +36,22 @@ def compiled(*, forks: bool, threads: bool = True, pipes: bool = False) -> bytes
     return _exported(rules)
 
 
+@cache
+def asking() -> bytes:
+    """The program that lets everything through, but has `plumbing` asked for pipes and socket pairs."""
+    seccomp = _library()
+    rules = seccomp.SyscallFilter(seccomp.ALLOW)
+    _add(rules, seccomp.NOTIFY, policy.PIPES | {"socketpair"})
+    return _exported(rules)
+
+
+def numbers(names: Iterable[str]) -> dict[int, str]:
+    """System calls by their numbers on this processor, as far as it has them."""
+    seccomp = _library()
+    here = seccomp.system_arch()
+    return {seccomp.resolve_syscall(here, name): name for name in names}
+
+
 def _library() -> Any:
     try:
         import pyseccomp  # type: ignore[import-untyped]

@@ -41,6 +41,7 @@ PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_A
 CAP_SETPCAP, CAP_SYS_ADMIN = 8, 21
 CAPABILITIES = struct.pack("Ii", 0x2008_0522, 0)  # version 3, of this process
 NO_CAPABILITY = bytes(24)
+SECCOMP_FILTER, SECCOMP_ASK = 1, 8
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 LANDLOCK_FILES, LANDLOCK_NETWORK, LANDLOCK_SCOPE = 0xFFFF, 3, 3  # all there is up to version 6
 LANDLOCK_READ = 1 | 4 | 8  # run, read, list
@@ -69,9 +70,21 @@ def main() -> None:
     settings["self"] = os.getpid()
     namespace = _Namespace() if settings["open"] is None else None
     _warm(settings["warm"])
-    control.send(b'{"ready":true}')
+    _say_ready(control, settings)
     while order := _Order.next(control):
         _serve(control, order, namespace, settings)
+
+
+def _say_ready(control: _socket.socket, settings: dict[str, Any]) -> None:
+    """With it goes, if the worker wants to be asked, where: by a filter that all below us share."""
+    asked = -1
+    if settings["ask"]:
+        asked = libc.syscall(settings["ask"], SECCOMP_FILTER, SECCOMP_ASK, settings["program"].pointer)
+    if asked < 0:
+        control.send(b'{"ready":true}')
+        return
+    control.sendmsg([b'{"ready":true}'], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", asked))])
+    os.close(asked)
 
 
 def _warm(names: list[str]) -> None:

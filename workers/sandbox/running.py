@@ -68,6 +68,9 @@ class Running:
         told = {thread: kernel.told(f"{thread}/schedstat").split() for thread in self._threads()}
         return {thread: (int(words[0]), int(words[1])) for thread, words in told.items() if words}
 
+    def begun(self) -> None:
+        """Told once the bot has said that it is ready."""
+
     def silent(self) -> bool:
         """Whether the bot has closed its output though our end does not tell; dear, for slow bots."""
         return False

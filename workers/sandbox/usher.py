@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workers.sandbox import parent
+from workers.sandbox import filters, parent
 from workers.sandbox.family import Nursery, Parent
 from workers.sandbox.groups import Group, Seen
 from workers.sandbox.oneshot import OneShot
@@ -35,7 +35,7 @@ class UsherNursery(Nursery):
         return False
 
     def _filter(self) -> bytes:
-        return b""
+        return filters.asking()
 
     def _group(self, slot: int) -> Group | None:
         assert self.groups is not None
@@ -45,7 +45,8 @@ class UsherNursery(Nursery):
         return self.groups.make(name, memory=memory, processes=processes, count_cpu=True, together=False)
 
     def _settings(self, control: int, rules: int, *, numpy: bool) -> dict[str, Any]:
-        return {"control": control, "filter": rules, "warm": [], "scratch": None, "open": []}
+        ask = next(iter(filters.numbers(["seccomp"])))
+        return {"control": control, "filter": rules, "warm": [], "scratch": None, "open": [], "ask": ask}
 
     def _command(self, settings: dict[str, Any], group: Group | None, uid: int) -> list[str]:
         text = Path(parent.__file__).read_text()
@@ -69,6 +70,11 @@ class Ushered(OneShot):
 
     def __post_init__(self) -> None:
         self._cpu_before = (self.group.cpu_ns() if self.group else None) or 0
+
+    def begun(self) -> None:
+        """From here on no socket pairs."""
+        if self.parent.plumbing is not None:
+            self.parent.plumbing.begun()
 
     def _kill_hard(self) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -111,6 +117,8 @@ class Ushered(OneShot):
             os.close(self.first)
             self.first = -1
         self.group = None  # the usher's, and stays
+        if self.parent.plumbing is not None:
+            self.parent.plumbing.end()
         OneShot._clear(self)
 
     def _peak(self) -> int:
