@@ -73,6 +73,8 @@ def plan(found: Row) -> None:
 
 
 def _balance(found: Row) -> str:
+    if found["full_field"]:
+        return "who meets whom follows from who enters"
     if (balance := found["balance"]) is None:
         return f"who of {found['entrants']} entrants meets whom, results decide"
     games, seats, pairs = (_span(balance[what]) for what in ("games", "seats", "pairs"))

@@ -45,6 +45,7 @@ def read(arena: Arena, told: Mapping[str, Any]) -> Contest:
     wrong: dict[str, list[str]] = {}
     with arena.read() as db:
         a, b, *field = _versions(db, told, wrong)
+        name = f"{_called(db, a)} against {_called(db, b)}"
     players = reading.whole(told, "players", 2, 2, 11, wrong)
     rules = reading.rules(told.get("rules", {"preset": usual.PRESET}), players, wrong)
     if rules is not None and rules.teams is not None:
@@ -57,7 +58,7 @@ def read(arena: Arena, told: Mapping[str, Any]) -> Contest:
         wrong["field"] = [reason]
     if wrong or rules is None or limits is None:
         raise Invalid(wrong)
-    return Contest(f"{a} against {b}", a, b, tuple(field), rules, players, limits, hypotheses, cap, seed)
+    return Contest(name, a, b, tuple(field), rules, players, limits, hypotheses, cap, seed)
 
 
 def bot_of(version_id: str) -> str:
@@ -100,12 +101,16 @@ def _versions(db: Connection, told: Mapping[str, Any], wrong: dict[str, list[str
     for place, text in zip(places, [told.get("a"), told.get("b"), *field], strict=True):
         chosen, reason = _version(db, text) if text else ("", "is missing")
         if reason is None and chosen in found:
-            name = db.scalar(select(bot.c.name).where(bot.c.id == chosen.partition(":")[0]))
-            reason = f"{name} v{chosen.partition(':')[2]} is named twice; name another bot or version"
+            reason = f"{_called(db, chosen)} is named twice; name another bot or version"
         if reason is not None:
             wrong[place] = [reason]
         found.append(chosen)
     return found
+
+
+def _called(db: Connection, version_id: str) -> str:
+    bot_id, _, number = version_id.partition(":")
+    return f"{db.scalar(select(bot.c.name).where(bot.c.id == bot_id))} v{number}"
 
 
 def _version(db: Connection, text: str) -> tuple[str, str | None]:

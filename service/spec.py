@@ -78,10 +78,10 @@ def read(arena: Arena, told: Mapping[str, Any], *, past: Past = ()) -> Spec:
     if wrong:
         raise Invalid(wrong)
     field = _field(values)
-    _room(arena, _least(values["format"], field))
+    _room(arena, _least(values["format"], field), values["entry"])
     field = _field(values, FORMATS[values["format"]].prepare(field))
     total = matches(values["format"], field)
-    _room(arena, total)
+    _room(arena, total, values["entry"])
     return Spec(**values, prepared={} if values["entry"].open else field.prepared, total=total)
 
 
@@ -204,8 +204,9 @@ def _least(format_name: str, field: Field) -> int:
     return tables * field.deals * (k if field.duplicate else 1)
 
 
-def _room(arena: Arena, total: int) -> None:
+def _room(arena: Arena, total: int, entry: Opening) -> None:
     most = arena.settings.max_matches
     if total > most:
-        few = f"at most {most:,} are allowed; take fewer deals or entrants"
-        raise Invalid({"deals": [f"this makes {total:,} matches, {few}"]})
+        full = f" with a full field of {entry.limit:,}" if entry.open else ""
+        few = f"at most {most:,} are allowed; take fewer deals or {'let fewer enter' if full else 'entrants'}"
+        raise Invalid({"deals": [f"this makes {total:,} matches{full}, {few}"]})

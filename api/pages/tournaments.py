@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from flask import Response, render_template, request
+from flask import Response, render_template, request, url_for
 
 from api import events
 from api.context import arena, caller
-from api.pages import heat
+from api.pages import forms, heat
 from api.pages.site import blp
 from api.tournaments import added_up, fairness
 from service import bots, folds, matches, tournaments
 from service.bots import Bot
+from service.contest import COMPARISON
 from service.stages import LIVE, OVER, WAITING
 from service.tournaments import STATUSES, Tournament
 
@@ -38,9 +39,11 @@ def tournament_list() -> str:
 
 
 @blp.get(ONE)
-def tournament(tournament_id: str) -> str:
-    """One tournament; with `part=live` only what moves."""
+def tournament(tournament_id: str) -> str | Response:
+    """One tournament; with `part=live` only what moves. A comparison has a page of its own."""
     shown = tournaments.tournament(arena(), tournament_id, caller())
+    if shown.format == COMPARISON:
+        return forms.go(url_for("pages.comparison", comparison_id=tournament_id))
     live = request.args.get("part") == "live"
     facts = {**moving(shown, whole="all" in request.args), "acts": acts(shown), "enterable": enterable(shown)}
     return render_template("tournament-live.html" if live else "tournament.html", **facts)

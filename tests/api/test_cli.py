@@ -434,6 +434,7 @@ def test_a_tournament_is_planned_from_a_file(run: Run, four: list[str], home: Pa
     opened = json.dumps({**spec, "start_at": "manual", "entry": {"open": True, "limit": 12}})
     shown = run("tournament", "plan", "-", input=opened).output
     assert shown.startswith("entry is open: all this is of a full field of 12; fewer play less\n")
+    assert "who meets whom follows from who enters" in shown
     assert "there are no such tournaments" in run("tournament", "list").output
     run("tournament", "plan", "-", input="[1]", status=2)
     assert (

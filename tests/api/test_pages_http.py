@@ -389,6 +389,9 @@ def test_a_comparison_is_begun_watched_and_cancelled_on_the_page(
     assert page in signed.get("/compare").text
     assert signed.post(f"{page}/cancel", data=key).status_code == 303
     assert "cancelled" in signed.get(page).text and "Cancel it" not in signed.get(page).text
+    one = page.rpartition("/")[2]
+    assert "bot 0 v1 against bot 1 v1</a>" in signed.get(f"/matches/{one}-0").text
+    assert signed.get(f"/tournaments/{one}").headers["Location"] == page
 
 
 def test_versions_that_are_ready_are_offered_and_no_others(

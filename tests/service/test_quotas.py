@@ -79,6 +79,12 @@ def test_who_enters_bots_one_after_another_passes_no_quota(
     assert tournaments.start(arena, author, made.id).progress.total == 36
 
 
+def test_too_many_for_a_full_field_are_said_to_be_of_one(arena: Arena, author: Account) -> None:
+    told = {**SPEC, "entrants": [], "start_at": "manual", "entry": {"open": True, "limit": 30}}
+    with pytest.raises(Invalid, match="matches with a full field of 30, at most 20 are"):
+        tournaments.create(strict(arena, max_matches=20), author, told)
+
+
 def test_an_admin_has_no_quota(arena: Arena) -> None:
     token = accounts.ensure_admin(arena)
     assert token is not None
