@@ -191,6 +191,7 @@ ATTACKS = [
     Attack("one huge file", "with open('/tmp/x', 'wb') as f:\n    f.truncate(10 ** 12)", "escape", True),
     Attack("fill the inodes", "for n in range(10 ** 6):\n    open(f'/tmp/{n}', 'w').close()", "escape", True),
     Attack("open too many", "held = [open('/dev/null') for _ in range(999)]", "escape", True),
+    Attack("count the disk's free blocks", "print(os.statvfs('bot.py'))", "escape", True),
     Attack("link out", "os.symlink('/etc/passwd', '/tmp/x')", "escape", True),
     Attack("device", "os.mknod('/tmp/x', 0o600 | 0o020000, os.makedev(1, 1))", "escape", True),
     Attack("set-uid", "open('/tmp/x', 'w').close()\nos.chmod('/tmp/x', 0o6755)", "escape", True),

@@ -70,6 +70,20 @@ def test_an_usher_that_dies_during_a_match_is_nobodys_loss(
     assert leftovers(one_shot) == {}
 
 
+LEFT_TO_ANOTHER = f"""
+import ctypes, json, sys, threading, time
+def talk():{PLAY.replace("import json, subprocess, sys", "").replace(chr(10), chr(10) + "    ")}
+threading.Thread(target=talk).start()
+ctypes.CDLL(None).syscall(60, 0)  # which ends the first thread alone
+"""
+
+
+def test_a_program_may_go_on_when_its_first_thread_has_ended(table, one_shot: Sandbox, quiet) -> None:
+    main = LEFT_TO_ANOTHER.replace("WORK", "time.sleep(0.1)").encode()
+    code = BotCode("bot.zip", "zip", archived({"bot.toml": RUN, "main.py": main}))
+    assert table(code, at=one_shot, limits=ROOMY).outcome == quiet.outcome
+
+
 def test_no_bot_pays_for_the_one_before_it(table, one_shot: Sandbox) -> None:
     before = table(talker(BURN), at=one_shot, limits=ROOMY).usage[0]
     after = table(talker(), at=one_shot, limits=ROOMY).usage[0]

@@ -167,8 +167,9 @@ def _descendants(pid: int) -> Iterator[int]:
 
 
 def _holds(pid: int, output: str) -> bool:
-    folder = f"/proc/{pid}/fd"
-    return any(os.readlink(f"{folder}/{name}") == output for name in os.listdir(folder))
+    """Whether any of its threads does: the first may have ended before the others."""
+    folders = (f"{thread}/fd" for thread in kernel.threads(pid))
+    return any(os.readlink(f"{folder}/{name}") == output for folder in folders for name in os.listdir(folder))
 
 
 def _said(told: bytes, name: str) -> int | None:

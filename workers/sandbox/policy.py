@@ -60,7 +60,7 @@ ALLOWED = frozenset(
     access alarm arch_prctl brk chdir clock_getres clock_gettime clock_nanosleep close close_range
     copy_file_range creat dup dup2 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait
     epoll_pwait2 epoll_wait eventfd eventfd2 execve exit exit_group faccessat faccessat2 
-    fallocate fchdir fdatasync fstat fstatfs fsync ftruncate 
+    fallocate fchdir fdatasync fstat fsync ftruncate 
     get_robust_list getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer
     getpeername getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit
     getrusage getsid getsockname getsockopt gettid gettimeofday getuid kill lseek lstat
@@ -70,7 +70,7 @@ ALLOWED = frozenset(
     rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend rt_sigtimedwait sched_get_priority_max
     sched_get_priority_min sched_getaffinity sched_getparam sched_getscheduler sched_yield select
     sendfile set_robust_list set_tid_address setitimer setpgid shutdown sigaltstack splice
-    stat statfs tee tgkill time timer_create timer_delete timer_getoverrun
+    stat tee tgkill time timer_create timer_delete timer_getoverrun
     timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime times tkill truncate
     umask uname unlink unlinkat wait4 waitid write writev
     """.split()  # noqa: SIM905 - a list to be read
@@ -103,8 +103,8 @@ ANSWERED = {
 }
 
 # Not allowed, because seats and matches share the files of the root: what marks a file or the page cache
-# (fadvise64, utime…, preadv2 with its look at the cache), counts the host (sysinfo), or wakes a stranger who
-# waits on the same page (a futex that is not private). setsid would earn a bot its own share of the core.
+# (fadvise64, utime…, preadv2 with its look at the cache), counts the host (sysinfo, statfs), or wakes a
+# stranger who waits on the same page (a futex that is not private). setsid would earn a bot its own share of the core.
 # One core numbers all its pipes and socket pairs in a row, and fstat tells the number: who makes some talks
 # to who makes one later. Programs with processes or event loops need them; a Python file has no use for any.
 # statx tells the number of mounts the machine ever had; libraries then ask by older calls.
