@@ -104,10 +104,11 @@ ANSWERED = {
 
 # Not allowed, because seats and matches share the files of the root: what marks a file or the page cache
 # (fadvise64, utime…, preadv2 with its look at the cache), counts the host (sysinfo, statfs), or wakes a
-# stranger who waits on the same page (a futex that is not private). setsid would earn a bot its own share of the core.
-# One core numbers all its pipes and socket pairs in a row, and fstat tells the number: who makes some talks
-# to who makes one later. Programs with processes or event loops need them; a Python file has no use for any.
-# statx tells the number of mounts the machine ever had; libraries then ask by older calls.
+# stranger who waits on the same page (a futex that is not private). setsid would earn a bot its own share of
+# the core. One core numbers all its pipes and socket pairs in a row, and fstat tells the number: who makes
+# some talks to who makes one later. Programs with processes or event loops need them (`plumbing`); a Python
+# file has no use for any. statx tells the number of mounts the machine ever had; libraries then ask by older
+# calls.
 FUTEX_PRIVATE = 128
 FUTEX_WAITS = [0, 9, 9 | 256]  # waiting for a thread's end is never private; waking others is what could talk
 
