@@ -16,8 +16,9 @@ from workers.sandbox import filters
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
-from workers.sandbox.family import Parent, entered
+from workers.sandbox.family import Parent
 from workers.sandbox.groups import Group, Groups
+from workers.sandbox.nursery import entered
 from workers.sandbox.oneshot import OneShot
 from workers.sandbox.pipes import Pipes
 from workers.sandbox.policy import ENVIRONMENT, KIB, MIB, POLICY, limits_of

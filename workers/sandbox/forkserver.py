@@ -17,7 +17,8 @@ from workers.sandbox import kernel
 from workers.sandbox.bubblewrap import Bubblewrap
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError
-from workers.sandbox.family import Nursery, Parent
+from workers.sandbox.family import Parent
+from workers.sandbox.nursery import Nursery
 from workers.sandbox.pipes import Pipes
 from workers.sandbox.policy import KIB, MIB, POLICY, limits_of
 from workers.sandbox.running import Ending, Running

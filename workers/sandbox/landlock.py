@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from service.limits import Limits
-from workers.sandbox import filters, parent
+from workers.sandbox import filters, inside, walls
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
-from workers.sandbox.family import Nursery, Parent
+from workers.sandbox.family import Parent
 from workers.sandbox.forkserver import Forked
 from workers.sandbox.groups import Group
+from workers.sandbox.nursery import Nursery
 from workers.sandbox.pipes import Pipes
 from workers.sandbox.policy import ENVIRONMENT, MIB, limits_of
 from workers.sandbox.running import Running
@@ -39,7 +40,7 @@ MISSING = (
 
 def check() -> None:
     """Raises `SandboxUnavailable` where Landlock is missing or too old."""
-    version = ctypes.CDLL(None, use_errno=True).syscall(parent.LANDLOCK_CREATE, None, 0, 1)
+    version = ctypes.CDLL(None, use_errno=True).syscall(walls.LANDLOCK_CREATE, None, 0, 1)
     if version < OLDEST:
         raise SandboxUnavailable(MISSING)
 
@@ -58,14 +59,13 @@ class OpenNursery(Nursery):
 
     def _settings(self, control: int, rules: int, *, numpy: bool) -> dict[str, Any]:
         reading = [self.runtime.root, self.runtime.engine, self._library()]
-        opened: list[list[Any]] = [[str(path), parent.LANDLOCK_READ] for path in reading]
+        opened: list[list[Any]] = [[str(path), walls.LANDLOCK_READ] for path in reading]
         opened += [["/dev/null", READ_WRITE], ["/dev/urandom", READ_WRITE]]
         # the class above is made anew by `slots`, so super() would look in the wrong place
         return {**Nursery._settings(self, control, rules, numpy=numpy), "open": opened, "scratch": None}
 
     def _command(self, settings: dict[str, Any], group: Group | None, uid: int) -> list[str]:
-        text = Path(parent.__file__).read_text()
-        command = [*self.runtime.outside(self.runtime.python), "-S", "-c", text, parent.written(settings)]
+        command = inside.command(self.runtime.outside(self.runtime.python), settings)
         drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--bounding-set=-all", "--"]
         environment = ["env", "-i", *(f"{name}={value}" for name, value in self._environment().items())]
         whole = [*(drop if os.getuid() == 0 else []), *environment, *command]

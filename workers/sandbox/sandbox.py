@@ -14,8 +14,8 @@ from workers.sandbox import bubblewrap, claims, filters, groups, landlock, runti
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
-from workers.sandbox.family import Nursery
 from workers.sandbox.forkserver import ForkServer
+from workers.sandbox.nursery import Nursery
 from workers.sandbox.policy import MIB
 from workers.sandbox.running import Running
 from workers.sandbox.usher import UsherNursery

@@ -2,7 +2,7 @@
 
 To enter a control group a process waits for the whole machine, often longer than all else takes. So each seat
 has a small process in its groups that forks: the child mounts the scratch space, takes the limits, becomes
-the seat's user, and becomes bubblewrap. What runs in it is the text of `parent`.
+the seat's user, and becomes bubblewrap. What runs in it is the text of `inside`.
 """
 
 import contextlib
@@ -10,12 +10,12 @@ import os
 import shlex
 import signal
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from workers.sandbox import filters, parent
-from workers.sandbox.family import Nursery, Parent
+from workers.sandbox import filters, inside
+from workers.sandbox.family import Parent
 from workers.sandbox.groups import Group, Seen
+from workers.sandbox.nursery import Nursery
 from workers.sandbox.oneshot import OneShot
 from workers.sandbox.policy import ENVIRONMENT, KIB, POLICY
 from workers.sandbox.running import SECOND_NS, Ending, ready
@@ -49,8 +49,7 @@ class UsherNursery(Nursery):
         return {"control": control, "filter": rules, "warm": [], "scratch": None, "open": [], "ask": ask}
 
     def _command(self, settings: dict[str, Any], group: Group | None, uid: int) -> list[str]:
-        text = Path(parent.__file__).read_text()
-        command = [*self.runtime.outside(self.runtime.python), "-S", "-c", text, parent.written(settings)]
+        command = inside.command(self.runtime.outside(self.runtime.python), settings)
         home = ENVIRONMENT | {"PYTHONHOME": self.runtime.home(), "PYTHONPATH": ""}
         environment = ["env", "-i", *(f"{name}={value}" for name, value in home.items())]
         joins = [f"echo 0 > {shlex.quote(path)}" for path in (group.joins() if group else [])]
