@@ -84,6 +84,8 @@ class Audit:
 
     def _record(self, match: Json, record: Json) -> str | None:
         wrong = deal_discrepancy(record, self._secret) or verify(record) or _foreign(match, record)
+        if wrong is None and record["rules"] != self._told["rules"]:
+            wrong = f"record.rules: {record['rules']}, announced were {self._told['rules']}"
         if wrong is None:
             self.matches += 1
             points = counted(record["scores"], record["out"])

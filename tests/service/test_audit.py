@@ -32,6 +32,7 @@ def honest() -> tuple[Told, list[Told], list[Told], list[Told]]:
         "secret_hash": hashlib.sha256(SECRET).hexdigest(),
         "status": "finished",
         "duplicate": True,
+        "rules": RULES.spec(),
         "entrants": entrants,
         "progress": {"total": 6},
     }
@@ -104,6 +105,8 @@ CHANGES: dict[str, tuple[Callable[..., object], str]] = {
     "another group's cards": (
         lambda t, m, r, s: set_in(r, 3, "about", "group", to=0), "t-3: seed: "),
     "another record": (lambda t, m, r, s: r.__setitem__(1, r[0]), "t-1: record.about.match: 't-0'"),
+    "other rules": (
+        lambda t, m, r, s: r[0]["rules"].update(secret_bids=True), "t-0: record.rules: "),
     "a move": (lambda t, m, r, s: set_in(r, 5, "rounds", 0, "moves", 0, to=lambda bid: 3 - bid), "t-5: "),
     "a score": (lambda t, m, r, s: set_in(r, 2, "scores", 0, to=lambda was: was + 1), "t-2: scores"),
     "a result": (
