@@ -78,10 +78,13 @@ def read_seed(document: Mapping[str, Any]) -> bytes:
 
 def read_rules(document: Mapping[str, Any]) -> tuple[RuleSet, int]:
     """Rules and number of players of a document; raises `RecordError`."""
+    players = document["players"]
     try:
-        return RuleSet.parse(document["rules"], document["players"]), document["players"]
+        rules = RuleSet.parse(document["rules"])
+        rules.check_players(players)
     except RulesError as wrong:
         raise misruled(wrong) from None
+    return rules, players
 
 
 def misruled(wrong: RulesError) -> RecordError:

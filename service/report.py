@@ -12,7 +12,8 @@ TURNING = [
     *range(0x2028, 0x202F),
     *range(0x2066, 0x206A),
 ]  # of lines and direction
-CONTROL = {code: "?" for code in [*range(9), *range(11, 32), *range(127, 160), *TURNING]}
+HALVES = range(0xD800, 0xE000)  # of letters, which no terminal can be sent
+CONTROL = {code: "?" for code in [*range(9), *range(11, 32), *range(127, 160), *TURNING, *HALVES]}
 Told = Mapping[str, Any]
 
 

@@ -208,7 +208,7 @@ def _record(text: str) -> Record:
         record = Record.from_json(json.loads(text))
         record.replay()
         return record
-    except (ValueError, EngineError) as error:
+    except (ValueError, RecursionError, EngineError) as error:
         many = len(text.split("\n{")) if text.startswith("{") and isinstance(error, ValueError) else 1
         reason = f"not a record of a match: {error}"
         if many > 1:

@@ -93,7 +93,7 @@ def _document(match: str) -> Any:
     text = sys.stdin.read() if match == "-" else Path(match).read_text(encoding="utf-8", errors="replace")
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         hint = "; it may hold several records, one a line: sed -n 1p FILE" if text.count("\n{") else ""
         raise click.BadParameter(f"not a record: {error}{hint}", param_hint=WHAT) from None
 
@@ -148,7 +148,12 @@ def _clean(text: str) -> str:
 
 
 def _places(document: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    listed = sorted(zip(document["places"], names, document["scores"], strict=True))
+    """Who came where by what was played, whatever else the document says."""
+    from engine.record import Record
+
+    record = Record.from_json(document)
+    match = record.replay()
+    listed = sorted(zip(match.places(record.out), names, match.scores(), strict=True))
     return [f"{place}. {name} ({score})" for place, name, score in listed]
 
 

@@ -54,7 +54,14 @@ def test_the_story_is_told_to_the_records_scores(record: dict[str, Any]) -> None
     assert told(record, "--round", str(rounds)).count("round ") == 1
 
 
+def test_places_are_those_of_what_was_played(record: dict[str, Any]) -> None:
+    last = told(record).splitlines()[-1]
+    assert told({**record, "places": [9], "scores": None}).splitlines()[-1] == last
+
+
 def test_what_is_no_record_is_wrong_usage(record: dict[str, Any]) -> None:
+    deep = CliRunner().invoke(main, ["replay", "-"], input="[" * 99_999)
+    assert deep.exit_code == 2 and "not a record" in deep.output
     del record["seed"]
     assert "seed: is missing" in told(record, status=2)
     many = json.dumps(record) + "\n" + json.dumps(record)

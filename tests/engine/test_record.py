@@ -105,6 +105,7 @@ TAMPERED: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: d.update(seed=None), "seed"),
     (lambda d: d.pop("players"), "players"),
     (lambda d: d.update(players=9), "players"),
+    (lambda d: d.update(players=None), "players"),
     (lambda d: d.update(rules={"preset": "fundex", "wild": 1}), "rules.wild"),
     (lambda d: d.update(rules=7), "rules"),
     (lambda d: d.update(format="chess"), "format"),

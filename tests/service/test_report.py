@@ -42,7 +42,7 @@ def test_a_report_with_parts_missing_is_still_shown(told: dict) -> None:
 
 
 def test_words_that_turn_a_line_around_or_end_it_are_taken_out() -> None:
-    assert report.clean("a\u202eb\u2066c\u2028d\x9be\x1b[2Jf\tg é") == "a?b?c?d?e?[2Jf\tg é"
+    assert report.clean("a\u202eb\u2066c\u2028d\x9be\x1b[2Jf\tg é\ud800") == "a?b?c?d?e?[2Jf\tg é?"
 
 
 def test_a_flood_is_shown_by_its_beginning_unless_the_log_is_asked_for() -> None:
