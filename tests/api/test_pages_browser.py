@@ -176,6 +176,7 @@ SIGNED: dict[str, Callable[[Site], str]] = {
 }
 
 
+WHOLE = {"home", "tournaments", "schedule", "fairness", "rankings"}
 TWICE = {("guide", "phone"), ("guide", "dark")}  # a long page of plain tables: once is enough
 
 
@@ -197,6 +198,11 @@ def test_every_page_is_light_fits_and_can_be_read_by_all(
     page = tab.open(site.url + PAGES[name](site))
     assert tab.taken < 200_000
     assert page.title().endswith("Rage Arena")  # what is hostile would set another
+    if screen == "phone" and name in WHOLE:
+        aside = page.locator(".scroll").evaluate_all(
+            "all => all.map(each => each.scrollWidth - each.clientWidth)"
+        )
+        assert not any(aside), "nothing of a list lies beside the screen"
     tab.look(name)
     if pictures is not None and screen == "wide":
         with (pictures / "bytes.txt").open("a") as out:

@@ -433,7 +433,7 @@ def test_matches_deals_and_seats_bear_the_numbers_of_their_ids(
     schedule = http.get(f"/tournaments/{cup['id']}/matches").text
     told = http.get(f"/api/v1/tournaments/{cup['id']}/matches").get_json()["items"]
     numbers = [(str(each["number"]), str(each["group"])) for each in told]
-    assert re.findall(r'<tr><td class="n">(\d+)</td><td class="n">(\d+)</td>', schedule) == numbers
+    assert re.findall(r'match </span>(\d+)</a></td><td class="n narrow-hide">(\d+)</td>', schedule) == numbers
     match = http.get(f"/matches/{told[-1]['id']}").text
     assert f"<h1>Match {told[-1]['number']}</h1>" in match
     assert f"<li>deal <b>{told[-1]['group']}</b>, rotation {told[-1]['rotation']} (0 to 3)</li>" in match
