@@ -78,7 +78,7 @@ def migrate(wait: int | None) -> None:
     click.echo("The database has the newest schema.")
 
 
-@main.command(name="run")
+@main.command(name="run", short_help="Become one of the programs of `rage up`.")
 @click.argument("program", type=click.Choice(programs.NAMES))
 def run_program(program: str) -> None:
     """Become one of the programs of `rage up`, with the same options: for many machines, or a container.
@@ -99,7 +99,7 @@ def house() -> None:
     click.echo("The house bots are ready.")
 
 
-@main.command(name="doctor")
+@main.command(name="doctor", short_help="Look at everything an installation needs.")
 def doctor_command() -> None:
     """Look at everything an installation needs, and say what to do about what is not well.
 
@@ -126,7 +126,7 @@ def list_accounts() -> None:
             click.echo(f"{each.id}  {each.role:<7}  {each.created_at:%Y-%m-%d}  {each.name}")
 
 
-@accounts_group.command()
+@accounts_group.command(short_help="Make an account and print its token.")
 @click.argument("name")
 @click.option("--role", type=click.Choice([role.value for role in Role]), default="author", show_default=True)
 def create(name: str, role: str) -> None:
@@ -154,7 +154,7 @@ def revoke(name: str) -> None:
     click.echo(f"Tokens of {name} made invalid: {count}")
 
 
-@main.command()
+@main.command(short_help="Write the whole database to a file, consistently.")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
     "--keep", type=click.IntRange(1), metavar="N", help="Then delete all but the N newest *.rage beside it."
@@ -180,7 +180,7 @@ def backup(file: Path, keep: int | None, replace: bool) -> None:
         click.echo(f"{old} deleted")
 
 
-@main.command()
+@main.command(short_help="Fill the database from a backup.")
 @click.argument("file", type=click.Path(dir_okay=False, exists=True, path_type=Path))
 @click.option("--replace", is_flag=True, help="Throw away what is in the database now.")
 def restore(file: Path, replace: bool) -> None:
@@ -199,7 +199,7 @@ def restore(file: Path, replace: bool) -> None:
                    f"{f' and {len(missing) - 5:,} more' if len(missing) > 5 else ''}")  # fmt: skip
 
 
-@main.command()
+@main.command(short_help="Compute all ratings again, and say what differs.")
 @click.option("--quick", is_flag=True, help="Take stored results at their word; play no record again.")
 @click.option(
     "--repair", is_flag=True, help="Count again what differs, and rate anew. Stop everything first."
@@ -227,7 +227,7 @@ def rerate(quick: bool, repair: bool) -> None:
     sys.exit(bool(found.wrong) and not repair)
 
 
-@main.command()
+@main.command(short_help="Have a version of a bot checked again.")
 @click.argument("version")
 def recheck(version: str) -> None:
     """Have VERSION (BOT:NUMBER) checked again, which `rage-admin doctor` names as without a verdict."""

@@ -10,7 +10,7 @@ from service import retention
 from service.admin_opening import bar, open_arena
 
 
-@click.group()
+@click.group(short_help="Records of finished tournaments in files.")
 def records() -> None:
     """Records of finished tournaments in files instead of the database; results and ratings stay.
 
@@ -19,7 +19,7 @@ def records() -> None:
     """
 
 
-@records.command(name="move")
+@records.command(name="move", short_help="Move records of tournaments into files.")
 @click.argument("tournaments", nargs=-1)
 @click.option("--days", type=click.IntRange(0), help="All that are over for longer, instead of some.")
 def move_records(tournaments: tuple[str, ...], days: int | None) -> None:
@@ -63,7 +63,7 @@ def list_records(check: bool, as_json: bool) -> None:
     sys.exit(any(wrong for _, wrong in listed))
 
 
-@records.command(name="back")
+@records.command(name="back", short_help="Put records into the database again, to stay.")
 @click.argument("tournament")
 def bring_back_records(tournament: str) -> None:
     """Put the records of TOURNAMENT (an id or name) into the database again, to stay. The file stays too."""

@@ -55,6 +55,11 @@ def test_a_bad_setting_stops_every_command_by_its_name(tmp_path: Path, words: tu
     assert "RAGE_WORKERS must be a whole number" in said.output
 
 
+@pytest.mark.parametrize("group", [(), ("accounts",), ("records",)])
+def test_no_list_of_commands_breaks_off_in_a_sentence(tmp_path: Path, group: tuple[str, ...]) -> None:
+    assert "...\n" not in admin(tmp_path, *group, "--help").output.partition("Commands:")[2]
+
+
 def test_migrating_twice_is_as_good_as_once(tmp_path: Path) -> None:
     new = tmp_path / "not yet" / "there"
     assert [admin(new, "migrate").exit_code for _ in range(2)] == [0, 0]
