@@ -24,7 +24,7 @@ from service.limits import Limits
 from workers.check import house_bot
 from workers.match import play_match
 from workers.player import SandboxPlayer
-from workers.sandbox import BotCode, Running, Sandbox, groups
+from workers.sandbox import BotCode, Running, Sandbox, groups, hierarchy
 
 TRIVIAL = BotCode(
     "trivial.py", "py", b'def bid(view):\n    return 0\n\ndef play(view):\n    return view["legal"][0]\n'
@@ -396,7 +396,7 @@ def _bare(command: list[str], **options: Any) -> Iterator[tuple[int, int]]:
 @contextmanager
 def _counted() -> Iterator[Callable[[], float] | None]:
     """CPU seconds of this process and all it starts from now on, or None."""
-    places = groups.find()
+    places = hierarchy.find()
     if places is None or places.cpu is None:
         yield None
         return

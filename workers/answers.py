@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import orjson
 
 SHOWN = 200
+MODES = ("full", "delta")
+NO_MODE = 'its first line must be {"ready":true} with mode "full" or "delta"'
 
 
 def decoded(line: bytes) -> object:
@@ -13,6 +15,24 @@ def decoded(line: bytes) -> object:
         return orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
+
+
+def mode(line: bytes) -> str | None:
+    """Which of `MODES` its first line asks for; None for what is no such line."""
+    hello = decoded(line)
+    if not isinstance(hello, dict) or hello.get("ready") is not True:
+        return None
+    wanted = hello.get("mode", "full")
+    return str(wanted) if wanted in MODES else None
+
+
+def move(answer: object, number: int) -> tuple[object, str]:
+    """The move it has for question `number`, or what is wrong with its form in a sentence."""
+    if not isinstance(answer, dict) or "move" not in answer:
+        return None, 'not a JSON object with "id" and "move"'
+    if numbered(answer) != number:
+        return None, f"answered with the wrong id; {number} was asked"
+    return answer["move"], ""
 
 
 def numbered(answer: object) -> int | None:

@@ -45,6 +45,10 @@ class Log:
         between = f"\n[... {gap:,} bytes dropped ...]\n".encode() if gap else b""
         return bytes(self._head + between + self._tail).decode(errors="replace")
 
+    def shown(self) -> dict[str, object]:
+        """What an author is shown of it beside a fault."""
+        return {"log_head": self.head(), "log_tail": self.tail(), "log_bytes": self.written}
+
     def last_line(self) -> str:
         """The last line that is not blank: where a Python traceback names its exception."""
         lines = (self._tail if self._tail else self._head)[-SHOWN:].decode(errors="replace").split("\n")

@@ -9,25 +9,19 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
-import orjson
-
 from engine.table import FaultKind, PlayerFault, Question
 from service.limits import Limits
-from workers import answers, verdict
+from workers import answers, told, verdict
+from workers.clock import FIRST_LOOK, WallClock
 from workers.log import Log
 from workers.neighbours import Neighbours
-from workers.pressure import Mark, host_was_late, starved
-from workers.sandbox import Ending, MachineBusy, MatchVoid, Running, SandboxError
+from workers.pressure import Mark
+from workers.sandbox import Ending, MachineBusy, Running
 from workers.spent import MS, Spent
 from workers.wire import Closed, Flooded, Overlong, Wire
 
-PROTOCOL: Final = 1
-MODES: Final = ("full", "delta")
-FIRST_LOOK: Final = 0.02  # seconds until a slow answer's clocks are first read
-LOOK: Final = 0.1
 FAREWELL: Final = 0.25
-ANSWER_SHOWN: Final = 200
-NOT_RUN: Final = "bwrap: execvp "
+TOO_BUSY: Final = "the machine was too busy to let its bot answer in time"
 
 
 class SandboxPlayer:
@@ -37,13 +31,7 @@ class SandboxPlayer:
     that wait cannot be told a late answer may void the match.
     """
 
-    def __init__(
-        self,
-        running: Running,
-        limits: Limits,
-        *,
-        neighbours: Neighbours | None = None,
-    ) -> None:
+    def __init__(self, running: Running, limits: Limits, *, neighbours: Neighbours | None = None) -> None:
         self.log = Log()
         self.spent = Spent()
         self.ending: Ending | None = None
@@ -75,26 +63,20 @@ class SandboxPlayer:
             self.spent.begun, self._open = True, False
 
     def _start(self, start: Mapping[str, Any]) -> None:
-        self._wire.send(orjson.dumps({"type": "start", "protocol": PROTOCOL, **start}) + b"\n")
+        self._wire.send(told.start(start))
         try:
             line = self._wait(self._limits.start_ms)
         except Overlong as overlong:
-            self._fault(
-                FaultKind.START, "its first line is longer than 4 KiB", out=True, answer=overlong.start
-            )
+            text = "its first line is longer than 4 KiB"
+            self._fault(FaultKind.START, text, out=True, answer=overlong.start)
         if line is None:
-            limit = f"{self._limits.start_ms:,} ms"
-            self._fault(
-                FaultKind.START,
-                f"not ready within {limit}",
-                out=True,
-                limit={"wall_ms": self._limits.start_ms},
-            )
+            limit = self._limits.start_ms
+            self._fault(FaultKind.START, f"not ready within {limit:,} ms", out=True, limit={"wall_ms": limit})
         self._delta = self._mode(line) == "delta"
         self._running.begun()
         self.spent.start_wall = time.monotonic_ns() - self._asked_at
         self.spent.start_cpu = self._cpu_before = self._running.cpu_ns()
-        self._check_start_cpu()
+        self._check_cpu(0, self.spent.start_cpu)
 
     def ask(self, question: Question) -> object:
         """The bot's move, checked against `legal`."""
@@ -110,7 +92,7 @@ class SandboxPlayer:
         unasked = self._look_before(question.number)
         self._asked_at = time.monotonic_ns()
         self._late.add(question.number)
-        self._wire.send(self._told(question))
+        self._wire.send(told.question(question, delta=self._delta))
         if unasked is not None:
             self._fault(FaultKind.GARBAGE, "wrote a line that nobody asked for", answer=unasked)
         try:
@@ -121,7 +103,7 @@ class SandboxPlayer:
 
     def end(self, result: Mapping[str, Any]) -> None:
         """Tell the result and close the input; what the bot still does is nobody's concern."""
-        self._wire.send(orjson.dumps({"type": "end", **result}) + b"\n")
+        self._wire.send(told.end(result))
         self._running.note_peak()
         self.spent.note_waiting(self._running.threads_ns())
         self._wire.close_input()
@@ -129,11 +111,10 @@ class SandboxPlayer:
 
     def stop(self) -> None:
         """End the sandbox. After a farewell the bot gets a moment to finish its log."""
-        if self.ending is None:
-            if self._farewell:
-                with contextlib.suppress(Flooded):
-                    self._wire.drain(time.monotonic() + FAREWELL)
-            self._stop()
+        if self.ending is None and self._farewell:
+            with contextlib.suppress(Flooded):
+                self._wire.drain(time.monotonic() + FAREWELL)
+        self._stop()
 
     def cpu_ns(self) -> int:
         """What its bot used so far."""
@@ -160,24 +141,8 @@ class SandboxPlayer:
         with contextlib.suppress(Flooded):
             self._wire.look()
         self.ending = self._running.stop()
-        if not self.spent.decisions:
-            self.spent.start_wall = max(self.spent.start_wall, time.monotonic_ns() - self._asked_at)
-            self.spent.start_cpu = self._running.cpu_ns()
-        self.spent.cpu = max(self.spent.cpu, self._running.cpu_ns())
-        self.spent.memory_kb = max(self.spent.memory_kb, self.ending.memory_kb)
-
-    # asking
-
-    def _told(self, question: Question) -> bytes:
-        shown: dict[str, Any] = {"id": question.number, "type": question.kind}
-        if self._delta:
-            shown["events"] = question.events
-        else:
-            shown["view"] = question.view
-        shown["legal"] = question.legal
-        if (pile := question.pile) is not None:
-            shown["pile"] = pile
-        return orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE)
+        wall = time.monotonic_ns() - self._asked_at
+        self.spent.close(wall, self._running.cpu_ns(), self.ending.memory_kb)
 
     def _look_before(self, number: int) -> bytes | None:
         """Before a question nothing may be there but late answers; gives the line that is."""
@@ -222,7 +187,8 @@ class SandboxPlayer:
             except Overlong as overlong:
                 self._fault(FaultKind.GARBAGE, "a line longer than 4 KiB", answer=overlong.start)
             if line is None:
-                self._overdue()
+                limit = self._limits.decision_ms
+                self._fault(FaultKind.TIMEOUT, f"no answer within {limit:,} ms", limit={"wall_ms": limit})
             answer = answers.decoded(line)
             answered = answers.numbered(answer)
             if answered not in self._late:  # no answer: that may still come, too late
@@ -233,53 +199,25 @@ class SandboxPlayer:
 
     def _wait(self, wall_ms: int, *, asked: int = 0) -> bytes | None:
         """The next line, or None once the wall clock of this question has run out; watches CPU on the way."""
-        begin = self._asked_at / 1e9
-        end = begin + wall_ms / 1000
-        look = begin + FIRST_LOOK
-        first, held_up = None, 0
+        clock = WallClock(self._asked_at, wall_ms)
         try:
-            while (line := self._wire.line(min(look, end))) is None:
+            while (line := self._wire.line(clock.look)) is None:
                 if self._running.silent() and (line := self._wire.line(0.0)) is None:
                     self._ended()
-                self._check_start_cpu() if not asked else self._check_cpu(asked, self._running.cpu_ns())
+                self._check_cpu(asked, self._running.cpu_ns())
                 self._neighbours.watch(self)
-                now = self._mark()
-                if first is None or (now.threads and not first.threads):
-                    first = (
-                        now  # what was before, nobody counted: while bubblewrap starts there is no bot yet
-                    )
-                    begin = max(begin, now.wall / 1e9 - FIRST_LOOK)
-                held_up = max(held_up, self._held_up(first, now))
-                end = begin + (wall_ms * MS + held_up) / 1e9
-                if time.monotonic() >= end:
-                    self._excuse(first, now)
+                now = Mark.of(self._running, self._neighbours.used_by_others(self))
+                self.spent.note_waiting(now.threads)
+                if clock.over(now):
+                    if clock.excused(now):
+                        raise MachineBusy(f"seat {self._seat}: {TOO_BUSY}")
                     self._show_line()
                     return None
-                look = time.monotonic() + LOOK
         except Flooded as flooded:
             self._flood(flooded)
         except Closed:
             self._ended()
         return line
-
-    def _mark(self) -> Mark:
-        mark = Mark.of(self._running, self._neighbours.used_by_others(self))
-        self.spent.note_waiting(mark.threads)
-        return mark
-
-    def _held_up(self, since: Mark, now: Mark) -> int:
-        """Nanoseconds in which its neighbours or strangers kept it from computing.
-
-        Up to the first look nobody counted: as much as afterwards, for all we know.
-        """
-        waited = starved(since, now)
-        waited += min(waited, int(FIRST_LOOK * 1e9))
-        return now.others - since.others + waited
-
-    def _excuse(self, since: Mark, now: Mark) -> None:
-        """For what the kernel counted the clock stood still."""
-        if not since.threads and host_was_late(since, now):
-            raise MachineBusy(f"seat {self._seat}: the machine was too busy to let its bot answer in time")
 
     def _show_line(self) -> None:
         """Have a Python bot write to its log where it is, for its author."""
@@ -296,23 +234,18 @@ class SandboxPlayer:
     # judging
 
     def _mode(self, line: bytes) -> str:
-        hello = answers.decoded(line)
-        mode = hello.get("mode", "full") if isinstance(hello, dict) else None
-        if not isinstance(hello, dict) or hello.get("ready") is not True or mode not in MODES:
-            text = 'its first line must be {"ready":true} with mode "full" or "delta"'
-            self._fault(FaultKind.START, text, out=True, answer=line)
-        return str(mode)
+        mode = answers.mode(line)
+        if mode is None:
+            self._fault(FaultKind.START, answers.NO_MODE, out=True, answer=line)
+        return mode
 
     def _move(self, line: bytes, answer: object, question: Question) -> object:
-        if not isinstance(answer, dict) or "move" not in answer:
-            self._fault(FaultKind.GARBAGE, 'not a JSON object with "id" and "move"', answer=line)
-        if type(answer.get("id")) is not int or answer["id"] != question.number:
-            text = f"answered with the wrong id; {question.number} was asked"
-            self._fault(FaultKind.GARBAGE, text, answer=line)
+        move, wrong = answers.move(answer, question.number)
+        if wrong:
+            self._fault(FaultKind.GARBAGE, wrong, answer=line)
         if self._wire.waiting() and not self._running.ended(0.0):
             self._wire.forget()
             self._fault(FaultKind.GARBAGE, "wrote more than one line for one question", answer=line)
-        move = answer["move"]
         if not answers.listed(move, question.legal):
             text = f"{answers.told(move)} is not legal for {question.kind}"
             self._fault(FaultKind.ILLEGAL, text, answer=line)
@@ -325,18 +258,11 @@ class SandboxPlayer:
             self._show_line()
             self._raise_overspent()
 
-    def _check_start_cpu(self) -> None:
-        self._check_cpu(0, self._running.cpu_ns())
-
     def _raise_overspent(self) -> None:
         if self._overspent is not None:
             text, limit = self._overspent
             kind = FaultKind.TIMEOUT if self.spent.begun else FaultKind.START
             self._fault(kind, text, out=True, limit={"cpu_ms": limit})
-
-    def _overdue(self) -> NoReturn:
-        limit = self._limits.decision_ms
-        self._fault(FaultKind.TIMEOUT, f"no answer within {limit:,} ms", limit={"wall_ms": limit})
 
     def _flood(self, flooded: Flooded) -> NoReturn:
         self._fault(FaultKind.FLOOD, f"wrote more {flooded} than anybody may", out=True)
@@ -348,30 +274,17 @@ class SandboxPlayer:
             self._wire.drain(time.monotonic() + 0.05)
         if ending is None:
             self._fault(FaultKind.CRASH, "closed its standard output", out=True)
-        if ending.trouble:
-            raise MatchVoid(f"seat {self._seat}: {ending.trouble}")
-        if ending.host_out_of_memory:
-            text = "the machine ran out of memory and ended a bot that kept to its limit"
-            raise MachineBusy(f"seat {self._seat}: {text}")
-        if ending.status is None and not ending.out_of_memory:
-            self._never_began()
+        verdict.spare(ending, self.log, self._seat)
         kind, text = verdict.of_ending(ending, self.log)
-        starting = self.spent.decisions == 0 and kind in (FaultKind.CRASH, FaultKind.TIMEOUT)
-        if starting:
+        if self.spent.decisions == 0 and kind in (FaultKind.CRASH, FaultKind.TIMEOUT):
             kind = FaultKind.START
         self._fault(kind, text, out=True, exit_status=ending.status, signal=ending.signal)
 
-    def _never_began(self) -> NoReturn:
-        """No line of the bot's code was run, so every word of the log is bubblewrap's and can be trusted."""
-        said = self.log.last_line()
-        if said.startswith(NOT_RUN):
-            self._fault(FaultKind.START, f"cannot be run: {said.removeprefix(NOT_RUN)}", out=True)
-        raise SandboxError(f"a sandbox ended before its bot began: {said[-500:]}")
-
-    def _fault(self, kind: FaultKind, text: str, *, out: bool = False, **evidence: Any) -> NoReturn:
-        answer = evidence.pop("answer", None)
+    def _fault(
+        self, kind: FaultKind, text: str, *, out: bool = False, answer: bytes | None = None, **evidence: Any
+    ) -> NoReturn:
         if answer is not None:
-            evidence["answer"] = bytes(answer[:ANSWER_SHOWN]).decode(errors="replace")
+            evidence["answer"] = answer[: answers.SHOWN].decode(errors="replace")
         if self._question is not None:
             evidence |= {"legal": self._question.legal, "view": self._question.view}
         if out:
@@ -383,6 +296,5 @@ class SandboxPlayer:
             "memory_kb": self._running.memory_kb(),
             "waited_ms": self.spent.waited // MS,
         }
-        log = {"log_head": self.log.head(), "log_tail": self.log.tail(), "log_bytes": self.log.written}
-        shown = {**evidence, "used": used, "seed": self._seed, **log}
+        shown = {**evidence, "used": used, "seed": self._seed, **self.log.shown()}
         raise PlayerFault(kind, text, out=out, evidence=shown)

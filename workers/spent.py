@@ -33,6 +33,14 @@ class Spent:
         if own > self.cpu_longest:
             self.cpu_longest = own
 
+    def close(self, wall: int, cpu: int, memory_kb: int) -> None:
+        """It has ended, `wall` after it was last asked, having used `cpu` and `memory_kb` in all."""
+        if not self.decisions:
+            self.start_wall = max(self.start_wall, wall)
+            self.start_cpu = cpu
+        self.cpu = max(self.cpu, cpu)
+        self.memory_kb = max(self.memory_kb, memory_kb)
+
     def note_waiting(self, threads: Mapping[str, tuple[int, int]]) -> None:
         """Its threads ran so long, and stood ready so long."""
         for _, stood in threads.values():

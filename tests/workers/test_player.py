@@ -5,17 +5,13 @@ import json
 import zipfile
 
 import pytest
-from structlog.testing import capture_logs
 
 from engine.mirror import Mirror
 from engine.rules import RuleSet
 from engine.table import FaultKind, PlayerFault
 from service.limits import Limits
-from workers import player as players
-from workers.match import play_match
 from workers.player import SandboxPlayer
-from workers.pressure import Mark, host_was_late, starved
-from workers.sandbox import BotCode, MachineBusy, Running, Sandbox
+from workers.sandbox import BotCode, Sandbox
 
 pytestmark = pytest.mark.sandbox
 
@@ -256,83 +252,6 @@ def test_a_looping_author_is_shown_the_line(table) -> None:
     source = "def bid(view):\n    while True: pass\ndef play(view):\n    return view['legal'][0]\n"
     faults = table(source).outcome.faults
     assert 'File "bot0.py", line 2 in bid' in faults[0].evidence["log_head"]
-
-
-WALL = 1_000_000_000
-SHORTEST = RuleSet.parse({"preset": "fundex", "hand_sizes": [1]}).as_dict()
-
-
-@pytest.mark.parametrize(
-    ("cpu", "pressed", "late"), [(0.05, True, True), (0.05, False, False), (0.9, True, False)]
-)
-def test_where_waiting_is_not_counted_lateness_is_the_hosts_only_under_pressure(
-    cpu, pressed, late, monkeypatch
-) -> None:
-    monkeypatch.setattr("workers.pressure._pressed", lambda: pressed)
-    assert host_was_late(Mark(0, 0, {}), Mark(WALL, int(cpu * WALL), {})) is late
-
-
-@pytest.mark.parametrize(
-    ("threads", "waited"),
-    [
-        ({"main": (100, 900)}, 150),  # of the 900 its own other threads had the core for 400
-        ({"main": (100, 900), "new": (400, 950)}, 500),
-        ({"main": (0, 10), "long there": (400, 3_950)}, 500),
-        ({"main": (100, 300)}, 0),
-        ({}, 0),
-    ],
-)
-def test_what_its_own_threads_its_neighbours_and_we_on_its_behalf_used_is_no_excuse(threads, waited) -> None:
-    before = Mark(0, 1_000, {"main": (0, 0), "long there": (0, 3_000)}, 50, 7)
-    assert starved(before, Mark(WALL, 1_500, threads, 350, 57)) == waited
-
-
-def test_a_match_spoilt_by_the_host_is_replayed_twice_and_only_where_waiting_is_not_counted(
-    sandbox: Sandbox, monkeypatch
-) -> None:
-    asked = []
-
-    def always(since: Mark, now: Mark) -> bool:
-        asked.append(now)
-        return True
-
-    monkeypatch.setattr(players, "host_was_late", always)
-    sleepy = (
-        "import time\ndef bid(view):\n    time.sleep(0.8)\n    return 0\ndef play(v): return v['legal'][0]\n"
-    )
-    bots = [
-        BotCode("b.py", "py", sleepy.replace("0.8", "0").encode()),
-        BotCode("sleepy.py", "py", sleepy.encode()),
-    ]
-    options = {"seed": bytes(32), "bot_seeds": [0, 0], "limits": Limits(decision_ms=500), "sandbox": sandbox}
-    rules = RuleSet.parse({"preset": "fundex", "hand_sizes": [1]})
-    played = play_match(rules, bots, **options)
-    assert (len(asked), played.replays) == (0, 0)
-    assert [(fault.seat, str(fault.kind)) for fault in played.outcome.faults] == [(1, "timeout")]
-
-    monkeypatch.setattr(Running, "threads_ns", lambda self: {})
-    with capture_logs() as logs, pytest.raises(MachineBusy, match="seat 1: the machine was too busy"):
-        play_match(rules, bots, **options)
-    assert [(each["event"], each["replays"]) for each in logs] == [("match_void", n) for n in range(3)]
-    assert len(asked) == 3 and all("seat 1" in each["reason"] for each in logs)
-
-
-def test_a_start_is_timed_from_when_there_is_a_bot_that_can_be_counted(sandbox: Sandbox, monkeypatch) -> None:
-    """Else one that sleeps could be taken for one whom a busy machine let not begin."""
-    monkeypatch.setattr(players, "host_was_late", lambda since, now: True)
-    limits = Limits(start_ms=1_000)
-    player = SandboxPlayer(
-        sandbox.launch(BotCode("b.py", "py", b"import time\ntime.sleep(60)"), limits, slot=0), limits
-    )
-    counted, asked = player._running.threads_ns, []
-    monkeypatch.setattr(
-        type(player._running),
-        "threads_ns",
-        lambda self: asked.append(0) or (counted() if asked[2:] else {}),
-    )
-    with pytest.raises(PlayerFault, match="not ready"):
-        player.start({"seat": 0, "players": 2, "rules": SHORTEST, "limits": {}, "seed": 1})
-    player.stop()
 
 
 def test_a_fault_that_puts_a_seat_out_has_ended_its_sandbox(sandbox: Sandbox) -> None:

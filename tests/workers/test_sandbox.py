@@ -21,7 +21,7 @@ from workers.sandbox import (
     SandboxUnavailable,
     bubblewrap,
     claims,
-    groups,
+    hierarchy,
     landlock,
     runtime,
 )
@@ -185,7 +185,7 @@ def test_nothing_outlives_a_worker_that_is_killed(leftovers) -> None:
     worker = subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE, cwd=REPOSITORY)
     assert worker.stdout is not None
     number = int(worker.stdout.readline())
-    places = groups.find()
+    places = hierarchy.find()
     dead = claims.Claim(
         number, claims.home() / "claims" / str(number), -1, places.parents() if places else set()
     )

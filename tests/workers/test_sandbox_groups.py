@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workers.sandbox import groups
+from workers.sandbox import groups, hierarchy
 
 
 @pytest.fixture
@@ -19,13 +19,13 @@ def unified(tmp_path: Path, monkeypatch) -> Path:
     mounts.write_text(f"30 23 0:26 / {tmp_path} rw,nosuid - cgroup2 cgroup2 rw\n")
     own = tmp_path / "own"
     own.write_text("0::/user.slice/worker\n")
-    monkeypatch.setattr(groups, "MOUNTS", mounts)
-    monkeypatch.setattr(groups, "OWN", own)
+    monkeypatch.setattr(hierarchy, "MOUNTS", mounts)
+    monkeypatch.setattr(hierarchy, "OWN", own)
     return tmp_path
 
 
 def test_a_hierarchy_that_makes_no_groups_is_left_alone(unified: Path) -> None:
-    assert groups.find() is None  # a plain folder: nothing to enter by
+    assert hierarchy.find() is None  # a plain folder: nothing to enter by
     assert list(unified.glob("rage-*")) == []
 
 
@@ -58,7 +58,7 @@ def kernel(monkeypatch) -> None:
 
 
 def test_groups_are_made_beside_our_own_and_limited_as_version_2_has_it(unified: Path, kernel) -> None:
-    found = groups.find()
+    found = hierarchy.find()
     assert found == groups.Groups(2, unified, unified, unified)
     made = found.make("rage-0.1-1", memory=1 << 28, processes=18, count_cpu=True)
     told = {name: (made.memory / name).read_text() for name in ("memory.max", "memory.swap.max", "pids.max")}
@@ -81,7 +81,7 @@ def branch() -> Iterator[Path]:
     while len((folder / "cgroup.procs").read_text().split()) < 3:
         time.sleep(0.01)
     yield folder
-    for group in (folder / groups.ASIDE, folder):
+    for group in (folder / hierarchy.ASIDE, folder):
         assert groups.remove(group)
     running.wait()
 
@@ -94,14 +94,14 @@ def test_a_group_is_ended_at_once_with_all_its_processes(branch: Path) -> None:
 
 @real
 def test_processes_move_aside_where_only_their_own_group_is_ours(branch: Path, monkeypatch) -> None:
-    assert not groups._move_aside(branch)  # it could not hand out what we need, so nothing is touched
-    monkeypatch.setattr(groups, "_read", lambda path: (
+    assert not hierarchy._move_aside(branch)  # it could not hand out what we need, so nothing is touched
+    monkeypatch.setattr("workers.sandbox.kernel.whole", lambda path: (
         "cpu memory pids" if path.name == "cgroup.controllers" else path.read_text()
     ))  # fmt: skip
-    assert groups._move_aside(branch)
+    assert hierarchy._move_aside(branch)
     assert (branch / "cgroup.procs").read_text() == ""
-    assert len((branch / groups.ASIDE / "cgroup.procs").read_text().split()) == 3
-    assert groups._can_make(branch)
+    assert len((branch / hierarchy.ASIDE / "cgroup.procs").read_text().split()) == 3
+    assert hierarchy._can_make(branch)
 
 
 def test_a_v2_group_tells_what_it_counted(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_a_v2_group_tells_what_it_counted(tmp_path: Path) -> None:
 
 
 def test_no_hierarchy_at_all_means_no_groups(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(groups, "MOUNTS", tmp_path / "nothing")
-    assert groups.find() is None
+    monkeypatch.setattr(hierarchy, "MOUNTS", tmp_path / "nothing")
+    assert hierarchy.find() is None
 
 
 def test_what_one_bot_did_is_not_laid_to_the_next(tmp_path: Path) -> None:

@@ -6,20 +6,13 @@ A seat's group is made for one launch and removed with it. Directories are flat 
 
 import contextlib
 import os
-import shlex
-import subprocess
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workers.sandbox import kernel
 from workers.sandbox.errors import SandboxError
 
-MOUNTS = Path("/proc/self/mountinfo")
-OWN = Path("/proc/self/cgroup")
-ASIDE = "rage-service"  # where our own processes go, if they are in the way
-ROUNDS = 100
 SPENT_WITH = 0.95  # of the memory limit: a kill below it was the host's doing
 
 
@@ -108,25 +101,25 @@ class Group:
         """
         if self.version == 2:
             return seen
-        _write(f"{self.memory}/memory.max_usage_in_bytes", 0)
+        kernel.tell(f"{self.memory}/memory.max_usage_in_bytes", 0)
         return replace(seen, at_limit=0)
 
     def limit(self, memory: int) -> None:
         """Set the memory limit, bytes; raises `OSError`."""
         self.limited = memory
         if self.version == 2:
-            _write(self.memory / "memory.max", memory)
+            kernel.tell(self.memory / "memory.max", memory)
             with contextlib.suppress(OSError):
-                _write(self.memory / "memory.swap.max", 0)
+                kernel.tell(self.memory / "memory.swap.max", 0)
             return
         swap = self.memory / "memory.memsw.limit_in_bytes"  # not there if swap is not accounted
         with contextlib.suppress(
             OSError
         ):  # must never be below the other: first when it rises, last when it falls
-            _write(swap, memory)
-        _write(self.memory / "memory.limit_in_bytes", memory)
+            kernel.tell(swap, memory)
+        kernel.tell(self.memory / "memory.limit_in_bytes", memory)
         with contextlib.suppress(OSError):
-            _write(swap, memory)
+            kernel.tell(swap, memory)
 
     def remove(self) -> None:
         """End what is left inside and remove the directories; idempotent."""
@@ -156,7 +149,7 @@ class Groups:
             self._fill(group, memory, processes)
             if self.version == 2 and together:
                 with contextlib.suppress(OSError):
-                    _write(group.memory / "memory.oom.group", 1)
+                    kernel.tell(group.memory / "memory.oom.group", 1)
         except OSError as error:
             group.remove()
             raise SandboxError(f"no control group for a seat: {error}") from error
@@ -167,25 +160,11 @@ class Groups:
             assert folder is not None
             folder.mkdir()
         group.limit(memory)
-        _write(group.pids / "pids.max", processes)
+        kernel.tell(group.pids / "pids.max", processes)
 
     def parents(self) -> set[Path]:
         """Every directory in which groups are made."""
         return {folder for folder in (self.memory, self.pids, self.cpu) if folder}
-
-
-def find() -> Groups | None:
-    """A place for groups that this process may write to, the service's own group first; None without one."""
-    own = _own_paths()
-    mounts = list(_mounts())
-    places = {name: _parent(point, own.get(name, "/")) for kind, point, names in mounts for name in names}
-    memory, pids, cpu = places.get("memory"), places.get("pids"), places.get("cpuacct")
-    if memory and pids:
-        return Groups(1, memory, pids, cpu)
-    for kind, point, _ in mounts:
-        if kind == "cgroup2" and (parent := _unified(point, own.get("", "/"))):
-            return Groups(2, parent, parent, parent)
-    return None
 
 
 def leftovers(parents: set[Path], claim: str) -> list[Path]:
@@ -211,100 +190,12 @@ def remove(folder: Path, *, seconds: float = 2.0) -> bool:
 
 def _kill(folder: Path) -> None:
     with contextlib.suppress(OSError):  # version 2 ends all at once, whatever they are about to start
-        _write(folder / "cgroup.kill", 1)
+        kernel.tell(folder / "cgroup.kill", 1)
         return
-    for line in _read(folder / "cgroup.procs").split():
+    for line in kernel.whole(folder / "cgroup.procs").split():
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if int(line) > 1 and int(line) != os.getpid():
                 os.kill(int(line), 9)
-
-
-def _parent(point: Path, own: str) -> Path | None:
-    return next((folder for folder in (point / own.lstrip("/"), point) if _can_make(folder)), None)
-
-
-def _unified(point: Path, own: str) -> Path | None:
-    """Under v2 a group that holds processes cannot hand out controllers: our own, its parent, or the top.
-
-    Where only our own was handed to us (a container's, a unit's with Delegate=yes) its processes move aside.
-    """
-    here = point / own.lstrip("/")
-    for folder in (here, here.parent, point):
-        if folder.is_relative_to(point) and _hands_out(folder) and _can_make(folder):
-            return folder
-    top = here if here.is_dir() else point
-    return top if _move_aside(top) and _hands_out(top) and _can_make(top) else None
-
-
-def _hands_out(folder: Path) -> bool:
-    control = folder / "cgroup.subtree_control"
-    if not {"memory", "pids"} <= set(_read(control).split()):
-        with contextlib.suppress(OSError):
-            _write(control, "+memory +pids")
-    return {"memory", "pids"} <= set(_read(control).split())
-
-
-def _move_aside(folder: Path) -> bool:
-    """Move every process of a group into one below, if the group could then hand out what we need."""
-    if not {"memory", "pids"} <= set(_read(folder / "cgroup.controllers").split()):
-        return False
-    aside = folder / ASIDE
-    try:
-        aside.mkdir(exist_ok=True)
-    except OSError:
-        return False
-    for _ in range(ROUNDS):  # what starts meanwhile is moved in the next
-        pids = _read(folder / "cgroup.procs").split()
-        if not pids:
-            return True
-        for pid in pids:
-            with contextlib.suppress(OSError):
-                _write(aside / "cgroup.procs", pid)
-    return False
-
-
-def _can_make(folder: Path) -> bool:
-    """Whether a group can be made there and a process of ours can enter it: tried, for the rules are many."""
-    trial = folder / f"rage-trial-{os.getpid()}"
-    door = trial / "cgroup.procs"
-    enter = f"echo 0 > {shlex.quote(str(door))}"
-    try:
-        trial.mkdir()
-        return door.exists() and subprocess.call(["/bin/sh", "-c", enter], stderr=subprocess.DEVNULL) == 0
-    except OSError:
-        return False
-    finally:
-        remove(trial, seconds=0.5)
-
-
-def _mounts() -> Iterator[tuple[str, Path, list[str]]]:
-    """(file system, mount point, controllers) of every mounted hierarchy."""
-    for line in _read(MOUNTS).splitlines():
-        left, _, right = line.partition(" - ")
-        kind, _, options = right.split(" ", 2)
-        if kind in ("cgroup", "cgroup2"):
-            yield kind, Path(left.split()[4]), options.split(",") if kind == "cgroup" else []
-
-
-def _own_paths() -> dict[str, str]:
-    """Our own group by controller; the empty name is v2's."""
-    lines = [line.split(":", 2) for line in _read(OWN).splitlines()]
-    return {name: path for _, names, path in lines for name in names.split(",")}
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
-
-
-def _write(path: Path | str, value: int | str) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    try:
-        os.write(descriptor, str(value).encode())
-    finally:
-        os.close(descriptor)
 
 
 def _field(text: str, name: str) -> int:

@@ -1,6 +1,7 @@
-"""The kernel's small files, read by the shortest way: some are read for every bot."""
+"""The kernel's small files, read and written by the shortest way: some are for every bot."""
 
 import os
+from pathlib import Path
 
 MOST = 4096
 
@@ -24,5 +25,22 @@ def told(path: str | os.PathLike[str]) -> str:
         return os.read(descriptor, MOST).decode()
     except OSError:
         return ""
+    finally:
+        os.close(descriptor)
+
+
+def whole(path: Path) -> str:
+    """All it says, however long; nothing if the file is not there, or not for us."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def tell(path: Path | str, value: int | str) -> None:
+    """Write into one; raises `OSError`."""
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, str(value).encode())
     finally:
         os.close(descriptor)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from service.limits import Limits
-from workers.sandbox import bubblewrap, claims, filters, groups, landlock, runtime
+from workers.sandbox import bubblewrap, claims, filters, groups, hierarchy, landlock, runtime
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
 from workers.sandbox.errors import SandboxError, SandboxUnavailable
@@ -111,7 +111,7 @@ class Sandbox:
             return cls._without_namespaces(wanted)
         program = bubblewrap.found()
         try:
-            return cls._with_namespaces(program, wanted, groups.find() if use_groups else None)
+            return cls._with_namespaces(program, wanted, hierarchy.find() if use_groups else None)
         except SandboxUnavailable as error:
             if launcher is not None or require_groups:
                 raise
