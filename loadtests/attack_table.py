@@ -16,7 +16,8 @@ from rich.table import Table
 
 from engine.table import Fault, FaultKind
 from loadtests import archives, proving
-from loadtests.attacks import AT_START, ATTACKS, Attack
+from loadtests.attack import Attack
+from loadtests.attacks import AT_START, ATTACKS
 from loadtests.proving import Ground, Tried
 from service import upload
 from service.errors import Invalid

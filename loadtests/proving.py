@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.rules import RuleSet
 from engine.table import Fault
-from loadtests.attacks import Attack
+from loadtests.attack import Attack
 from service.limits import Limits
 from workers.match import Played, play_match
 from workers.sandbox import BotCode, Sandbox

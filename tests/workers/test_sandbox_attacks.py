@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from loadtests import attacks, proving
-from loadtests.attacks import Attack
+from loadtests.attack import Attack
 from loadtests.proving import SECRET, Ground
 from workers.match import Played
 from workers.sandbox import Sandbox

@@ -4,28 +4,22 @@ It is a copy, named by what it was copied from, so that a bot's user can read it
 interpreter lie, and so that nothing of the service or of the host's other packages is in reach.
 """
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import subprocess
-import tempfile
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import engine
 from service.interpreters import OURS
+from workers.sandbox import copies
 from workers.sandbox.errors import SandboxUnavailable
 
 FORMAT = "3"
-DRAFT_SECONDS = 3600
-UNUSED_SECONDS = 3600
-SEAL = "complete"  # a file that is there once a folder is; who uses the folder holds a lock on it
 LIMITER = "/usr/bin/prlimit"
 OLDEST = (3, 11)
 USUAL = ("/usr/bin/python3", "/usr/local/bin/python3")
@@ -86,59 +80,16 @@ def prepare(python: str | None, home: Path, interpreters: Mapping[str, str]) -> 
     """
     facts = _ask(python or _usual())
     facts["interpreters"] = {name: _program(name, path) for name, path in interpreters.items()}
-    _drop_old_drafts(home)
+    copies.drop_old_drafts(home)
     root = home / f"root-{_root_name(facts)}"
     package = Path(engine.__file__).parent
     rules = home / f"engine-{_engine_name(facts, package)}"
-    locks = [_made(root, lambda draft: _fill_root(facts, draft))]
-    locks.append(_made(rules, lambda draft: _fill_engine(facts, package, draft)))
-    prune(home)
+    locks = [copies.made(root, lambda draft: _fill_root(facts, draft))]
+    locks.append(copies.made(rules, lambda draft: _fill_engine(facts, package, draft)))
+    copies.prune(home)
     version = ".".join(map(str, facts["version"]))
     numpy, programs = facts["numpy"] is not None, facts["interpreters"]
     return Runtime(root, rules, facts["program"], version, numpy, programs, tuple(locks))
-
-
-def prune(home: Path) -> None:
-    """Remove what nobody uses, and nobody has used of late: copies of older versions."""
-    for folder in [*home.glob("root-*"), *home.glob("engine-*")]:
-        with contextlib.suppress(OSError):
-            if time.time() - (folder / SEAL).stat().st_mtime > UNUSED_SECONDS:
-                _remove(folder)
-
-
-def _remove(folder: Path) -> None:
-    """Out of the way first, in one step and only unless somebody holds it."""
-    lock = os.open(folder / SEAL, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        grave = Path(tempfile.mkdtemp(prefix="draft-", dir=folder.parent))
-        folder.rename(grave / folder.name)
-    finally:
-        os.close(lock)
-    shutil.rmtree(grave, ignore_errors=True)
-
-
-def _held(folder: Path) -> int | None:
-    """A lock that keeps a finished folder in place as long as it is open; None if there is no such folder."""
-    try:
-        lock = os.open(folder / SEAL, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    fcntl.flock(lock, fcntl.LOCK_SH)
-    with contextlib.suppress(OSError):
-        if os.path.samestat(os.fstat(lock), (folder / SEAL).stat()):
-            os.utime(lock)
-            return lock
-    os.close(lock)  # it was removed just now
-    return None
-
-
-def _drop_old_drafts(home: Path) -> None:
-    """What a process left that was killed while it copied."""
-    for draft in home.glob("draft-*"):
-        with contextlib.suppress(FileNotFoundError):
-            if time.time() - draft.stat().st_mtime > DRAFT_SECONDS:
-                shutil.rmtree(draft, ignore_errors=True)
 
 
 def _program(name: str, path: str) -> str:
@@ -215,29 +166,6 @@ def _files(top: Path, left_out: set[str]) -> Iterator[Path]:
                 yield path
 
 
-def _made(folder: Path, fill: Callable[[Path], None]) -> int:
-    """A lock on the folder, which is filled and put in place as one step unless it is there already."""
-    while (lock := _held(folder)) is None:
-        _put(folder, fill)
-    return lock
-
-
-def _put(folder: Path, fill: Callable[[Path], None]) -> None:
-    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=folder.parent))
-    try:
-        fill(draft)
-        (draft / SEAL).touch(mode=0o644)
-        _open_to_all(draft)
-        draft.rename(folder)
-    except (OSError, subprocess.SubprocessError) as error:
-        if not (folder / SEAL).exists():  # else another worker was faster
-            raise SandboxUnavailable(
-                f"the bots' Python or engine cannot be copied to {folder}: {error}"
-            ) from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
 def _fill_root(facts: dict[str, Any], draft: Path) -> None:
     copied = list(_copied(facts))
     numpy_home = Path(facts["numpy"]).parent if facts["numpy"] else None
@@ -278,11 +206,6 @@ def _fill_engine(facts: dict[str, Any], package: Path, draft: Path) -> None:
     options = ["-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "-s", str(draft)]
     command = [facts["program"], "-I", *options, "-p", "/usr/lib/rage/engine", str(draft)]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
-
-
-def _open_to_all(draft: Path) -> None:
-    for folder, _, _ in os.walk(draft):
-        os.chmod(folder, 0o755)  # noqa: S103 - for every seat's user to read
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from workers.sandbox import runtime
+from workers.sandbox import copies
 
 LOCK = """
 import sys
 from pathlib import Path
-from workers.sandbox import runtime
-print(runtime._held(Path(sys.argv[1])) is not None, flush=True)
+from workers.sandbox import copies
+print(copies._held(Path(sys.argv[1])) is not None, flush=True)
 sys.stdin.read()
 """
 
@@ -27,24 +27,24 @@ def folder(tmp_path: Path) -> Path:
 def old(path: Path) -> Path:
     path.mkdir()
     (path / "python").write_text("x")
-    (path / runtime.SEAL).touch()
-    os.utime(path / runtime.SEAL, (0, 0))
+    (path / copies.SEAL).touch()
+    os.utime(path / copies.SEAL, (0, 0))
     return path
 
 
 def test_what_nobody_uses_goes(folder: Path, tmp_path: Path) -> None:
     engine = old(tmp_path / "engine-1")
     claims = old(tmp_path / "claims")
-    runtime.prune(tmp_path)
+    copies.prune(tmp_path)
     assert not folder.exists() and not engine.exists() and claims.exists()
     assert list(tmp_path.glob("draft-*")) == []
 
 
 def test_what_was_used_lately_stays(folder: Path, tmp_path: Path) -> None:
-    lock = runtime._held(folder)
+    lock = copies._held(folder)
     assert lock is not None
     os.close(lock)
-    runtime.prune(tmp_path)
+    copies.prune(tmp_path)
     assert folder.exists()
 
 
@@ -56,26 +56,26 @@ def test_what_another_worker_holds_stays_until_it_ends(folder: Path, tmp_path: P
         cwd=Path(__file__).parents[2],
     )
     assert worker.stdout and worker.stdin and worker.stdout.readline() == b"True\n"
-    os.utime(folder / runtime.SEAL, (0, 0))
-    runtime.prune(tmp_path)
+    os.utime(folder / copies.SEAL, (0, 0))
+    copies.prune(tmp_path)
     assert folder.exists()
     worker.kill()
     worker.wait()
     worker.stdin.close()
     worker.stdout.close()
-    runtime.prune(tmp_path)
+    copies.prune(tmp_path)
     assert not folder.exists()
 
 
 def test_a_copy_that_is_removed_while_it_is_being_taken_is_made_again(folder: Path, monkeypatch) -> None:
-    flock = runtime.fcntl.flock
+    flock = copies.fcntl.flock
 
     def meanwhile(lock: int, kind: int) -> None:
-        monkeypatch.setattr(runtime.fcntl, "flock", flock)
-        runtime._remove(folder)
+        monkeypatch.setattr(copies.fcntl, "flock", flock)
+        copies._remove(folder)
         flock(lock, kind)
 
-    monkeypatch.setattr(runtime.fcntl, "flock", meanwhile)
-    lock = runtime._made(folder, lambda draft: (draft / "python").write_text("new") and None)
+    monkeypatch.setattr(copies.fcntl, "flock", meanwhile)
+    lock = copies.made(folder, lambda draft: (draft / "python").write_text("new") and None)
     assert (folder / "python").read_text() == "new"
     os.close(lock)
