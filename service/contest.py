@@ -18,7 +18,7 @@ from service.work import Arena
 COMPARISON = "comparison"  # the format of its tournament's row
 A, B = 0, 1  # their numbers as entrants; the field's follow
 GAMES = 2  # a group
-MOST_GROUPS, USUAL_GROUPS = 20_000, 2_000
+MOST_GROUPS = 20_000
 MOST_FIELD = 30
 FARTHEST = 400.0  # Elo
 LEAST_RISK, MOST_RISK = 0.001, 0.3
@@ -46,14 +46,14 @@ def read(arena: Arena, told: Mapping[str, Any]) -> Contest:
     with arena.read() as db:
         a, b, *field = _versions(db, told, wrong)
         name = f"{_called(db, a)} against {_called(db, b)}"
-    players = reading.whole(told, "players", 2, 2, 11, wrong)
+    players = reading.whole(told, "players", usual.SEATS, 2, 11, wrong)
     rules = reading.rules(told.get("rules", {"preset": usual.PRESET}), players, wrong)
     if rules is not None and rules.teams is not None:
         wrong["rules.teams"] = ["bots are compared each for itself; leave it out"]
     limits = reading.attempt(wrong, lambda: Limits.parse(told.get("limits") or {}))
     seed = reading.seed(told.get("seed"), wrong)
     hypotheses = _hypotheses(told, wrong)
-    cap = reading.whole(told, "cap", USUAL_GROUPS, FEWEST, MOST_GROUPS, wrong)
+    cap = reading.whole(told, "cap", usual.CAP, FEWEST, MOST_GROUPS, wrong)
     if "field" not in wrong and (reason := _bad_field(players, len(field))):
         wrong["field"] = [reason]
     if wrong or rules is None or limits is None:

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, log, log10, sqrt
 
+from service import usual
+
 FEWEST = 30
 LEAST_SQUARES = (
     1 / 16
@@ -25,10 +27,10 @@ Z = 1.96  # 95 %
 class Hypotheses:
     """A is better by `elo0` at most, or by `elo1` at least; risks of a wrong yes (`alpha`) and no."""
 
-    elo0: float = 0.0
-    elo1: float = 20.0
-    alpha: float = 0.05
-    beta: float = 0.05
+    elo0: float = usual.ELO0
+    elo1: float = usual.ELO1
+    alpha: float = usual.RISK
+    beta: float = usual.RISK
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from api.client import OVER, Client
 from api.commands.asked import json_object
 from api.commands.bots import resolve
 from api.patience import Patience
+from service import usual
 
 LOOK_EVERY = 1.0  # seconds
 WORDS = {
@@ -23,23 +24,29 @@ WORDS = {
 @click.command(short_help="Find out whether bot A is better than bot B.")
 @click.argument("a", metavar="A", shell_complete=complete.bots)
 @click.argument("b", metavar="B", shell_complete=complete.bots)
-@click.option("--players", type=click.IntRange(2, 11), default=2, show_default=True, help="Seats at a table.")
+@click.option(
+    "--players", type=click.IntRange(2, 11), default=usual.SEATS, show_default=True, help="Seats at a table."
+)
 @click.option("--field", multiple=True, metavar="BOT", help="Sits in other seats; can be given repeatedly.")
 @click.option(
     "--rules",
     "rules_text",
-    default="fundex",
+    default=usual.PRESET,
     show_default=True,
     help="A preset, or JSON.",
     shell_complete=complete.rules,
 )
 @click.option(
-    "--elo0", type=float, default=0.0, show_default=True, help="Reject if A is ahead by this at most."
+    "--elo0", type=float, default=usual.ELO0, show_default=True, help="Reject if A is ahead by this at most."
 )
-@click.option("--elo1", type=float, default=20.0, show_default=True, help="Accept if A is better by this.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Risk of accepting wrongly.")
-@click.option("--beta", type=float, default=0.05, show_default=True, help="Risk of rejecting wrongly.")
-@click.option("--cap", type=click.IntRange(30), default=2000, show_default=True, help="Deals at the most.")
+@click.option(
+    "--elo1", type=float, default=usual.ELO1, show_default=True, help="Accept if A is better by this."
+)
+@click.option("--alpha", type=float, default=usual.RISK, show_default=True, help="Risk of accepting wrongly.")
+@click.option("--beta", type=float, default=usual.RISK, show_default=True, help="Risk of rejecting wrongly.")
+@click.option(
+    "--cap", type=click.IntRange(30), default=usual.CAP, show_default=True, help="Deals at the most."
+)
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Follow it to its verdict.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def compare(a: str, b: str, rules_text: str, wait: bool, as_json: bool, **told: Any) -> None:

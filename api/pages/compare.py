@@ -13,7 +13,7 @@ from api.pages.plots import Scale
 from api.pages.site import blp
 from api.schemas.comparisons import NewComparison
 from engine.rules import PRESETS
-from service import bots, comparisons
+from service import bots, comparisons, usual
 from service.bots import Bot
 from service.comparisons import Comparison
 from service.sprt import FEWEST
@@ -79,7 +79,7 @@ def wanted() -> dict[str, Any]:
     values: dict[str, Any] = {"a": told.get("a", ""), "b": told.get("b", "")}
     values |= {name: whole(told[name]) for name in ("players", "cap") if told.get(name)}
     values |= {name: _number(told[name]) for name in ("elo0", "elo1") if told.get(name)}
-    values["rules"] = {"preset": told.get("preset", "fundex")}
+    values["rules"] = {"preset": told.get("preset", usual.PRESET)}
     return values | ({"field": told.getlist("field")} if told.getlist("field") else {})
 
 
@@ -93,7 +93,7 @@ def _number(text: str) -> Any:
 
 def _page(form: Form) -> str:
     latest = comparisons.comparisons(arena(), limit=LISTED)
-    facts: dict[str, Any] = {"form": form, "page": latest, "fewest": FEWEST}
+    facts: dict[str, Any] = {"form": form, "page": latest, "fewest": FEWEST, "usual": usual}
     if caller() is not None:
         listed = offered()
         facts |= {"bots": listed, "earlier": _earlier(listed), "presets": list(PRESETS.values())}

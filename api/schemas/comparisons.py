@@ -18,6 +18,7 @@ from api.schemas.fields import (
     whole,
 )
 from api.schemas.tournaments import ENTRANT, LIMITS, RULES, EntrantAnswer
+from service import usual
 from service.contest import FARTHEST, LEAST_RISK, MOST_FIELD, MOST_GROUPS, MOST_RISK
 from service.sprt import FEWEST
 
@@ -48,31 +49,42 @@ class NewComparison(Schema):
     )
     rules = fields.Dict(
         error_messages={"invalid": 'must be an object such as {{"preset": "fundex"}}'},
-        metadata={"description": "a preset and its switches, see /rules; default fundex", "example": RULES},
+        metadata={
+            "description": f"a preset and its switches, see /rules; default {usual.PRESET}",
+            "example": RULES,
+        },
     )
-    players = Whole(2, 11, metadata={"description": "seats at a table; default 2", "example": 2})
+    players = Whole(2, 11, metadata={"description": f"seats at a table; default {usual.SEATS}", "example": 2})
     elo0 = Number(
         -FARTHEST,
         FARTHEST,
-        metadata={"description": "reject if a is better by this at most; default 0", "example": 0},
+        metadata={
+            "description": f"reject if a is better by this at most; default {usual.ELO0:g}",
+            "example": 0,
+        },
     )
     elo1 = Number(
         -FARTHEST,
         FARTHEST,
-        metadata={"description": "accept if a is better by this at least; default 20", "example": 20},
+        metadata={
+            "description": f"accept if a is better by this at least; default {usual.ELO1:g}",
+            "example": 20,
+        },
     )
     alpha = Number(
         LEAST_RISK,
         MOST_RISK,
-        metadata={"description": "risk of accepting wrongly; default 0.05", "example": 0.05},
+        metadata={"description": f"risk of accepting wrongly; default {usual.RISK}", "example": 0.05},
     )
     beta = Number(
         LEAST_RISK,
         MOST_RISK,
-        metadata={"description": "risk of rejecting wrongly; default 0.05", "example": 0.05},
+        metadata={"description": f"risk of rejecting wrongly; default {usual.RISK}", "example": 0.05},
     )
     cap = Whole(
-        FEWEST, MOST_GROUPS, metadata={"description": "deals at the most; default 2000", "example": 2000}
+        FEWEST,
+        MOST_GROUPS,
+        metadata={"description": f"deals at the most; default {usual.CAP}", "example": 2000},
     )
     limits = fields.Dict(
         error_messages={"invalid": 'must be an object such as {{"decision_ms": 1000}}'},
