@@ -6,63 +6,46 @@ this process and everything it starts in it, where such a group can be made.
 """
 
 import argparse
-import json
 import os
 import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
-from engine.rules import RuleSet
 from engine.table import play
 from loadtests.archives import archived
+from loadtests.scaling import scaling
+from loadtests.seats import (
+    ECHO,
+    HELLO,
+    QUESTION,
+    RULES,
+    START,
+    TRIVIAL,
+    VIEW,
+    bare,
+    counted,
+    line,
+    python,
+    ready,
+    sdk_bot,
+    seat,
+    trips,
+)
 from service.limits import Limits
-from workers.check import house_bot
 from workers.match import play_match
 from workers.player import SandboxPlayer
-from workers.sandbox import BotCode, Running, Sandbox, groups, hierarchy
+from workers.sandbox import BotCode, Sandbox
 
-TRIVIAL = BotCode(
-    "trivial.py", "py", b'def bid(view):\n    return 0\n\ndef play(view):\n    return view["legal"][0]\n'
-)
-RULES = RuleSet.parse({"preset": "fundex"})
-START = {
-    "type": "start",
-    "protocol": 1,
-    "seat": 0,
-    "players": 4,
-    "rules": RULES.as_dict(),
-    "limits": {},
-    "seed": 1,
-}
-ROUND = {
-    "round": 1,
-    "hand_size": 4,
-    "dealer": 0,
-    "hand": ["R4", "O1", "O2", "WILD"],
-    "trump": "B",
-    "trump_card": "B3",
-    "scores": [0, 0, 0, 0],
-}
-QUESTION = (
-    json.dumps({"id": 1, "type": "bid", "events": [{"round": ROUND}], "legal": [0, 1, 2, 3, 4]}).encode()
-    + b"\n"
-)
-HELLO = json.dumps(START).encode() + b"\n"
-ECHO = "import os\nwhile os.read(0, 65536):\n    os.write(1, b'{\"id\":1}\\n')"
 BARE = "import sys\nsys.stdin.readline()\nprint('{\"ready\":true}', flush=True)\nsys.stdin.readline()"
 SAME = "one-shot, the bare bot itself"
-BOOT = "from engine.bot import main; main()"
 BARE_BOT = BotCode(
     "bare.zip",
     "zip",
     archived({"bot.toml": b'run = ["python", "-I", "-S", "main.py"]', "main.py": BARE.encode()}),
 )
-VIEW = b"x" * 599 + b"\n"
 US = 1e6
 
 
@@ -70,15 +53,12 @@ def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rounds", type=int, default=15, help="turns of each contestant")
-    options.add_argument("--worker", type=float, help=argparse.SUPPRESS)
     chosen = options.parse_args()
-    if chosen.worker:
-        return _play_on(chosen.worker)
     cores = sorted(os.sched_getaffinity(0))
-    scaling = _scaling(cores)
+    scaled = scaling(cores)
     os.sched_setaffinity(0, cores[:1])
-    with _counted() as cpu:
-        rows = [*_table(chosen.rounds, cpu), scaling]
+    with counted() as cpu:
+        rows = [*_table(chosen.rounds, cpu), scaled]
     _show(rows)
 
 
@@ -104,16 +84,16 @@ def _table(rounds: int, cpu: Callable[[], float] | None) -> list[tuple[str, str,
 def _round_trips(rounds: int, sandbox: Sandbox) -> list[tuple[str, str, str]]:
     """The SDK's bot in and out of the sandbox, the raw pipe, and whole decisions of a match, in turns."""
     with ExitStack() as stack:
-        raw = stack.enter_context(_bare([sys.executable, "-I", "-S", "-c", ECHO]))
-        bare = stack.enter_context(_sdk_bot(sandbox))
-        running = stack.enter_context(_seat(sandbox, TRIVIAL, 9))
+        raw = stack.enter_context(bare([sys.executable, "-I", "-S", "-c", ECHO]))
+        plain = stack.enter_context(sdk_bot(sandbox))
+        running = stack.enter_context(seat(sandbox, TRIVIAL, 9))
         walled = (running.stdin, running.stdout)
-        _ready(walled)
+        ready(walled)
         times: dict[str, list[float]] = {name: [] for name in ("raw", "bare", "walled", "wall", "cpu")}
         for _ in range(rounds):
-            times["raw"].append(_trips(raw, VIEW, 2_000))
-            times["bare"].append(_trips(bare, QUESTION, 1_000))
-            times["walled"].append(_trips(walled, QUESTION, 1_000))
+            times["raw"].append(trips(raw, VIEW, 2_000))
+            times["bare"].append(trips(plain, QUESTION, 1_000))
+            times["walled"].append(trips(walled, QUESTION, 1_000))
             wall, spent = _decisions(sandbox)
             times["wall"].append(wall)
             times["cpu"].append(spent)
@@ -137,29 +117,12 @@ def _round_trips(rounds: int, sandbox: Sandbox) -> list[tuple[str, str, str]]:
     ]
 
 
-def _trips(ends: tuple[int, int], question: bytes, count: int) -> float:
-    """Seconds a round trip."""
-    writing, reading = ends
-    begin = time.perf_counter()
-    for _ in range(count):
-        os.write(writing, question)
-        _line(reading)
-    return (time.perf_counter() - begin) / count
-
-
-def _line(reading: int) -> bytes:
-    data = b""
-    while not data.endswith(b"\n"):
-        data += os.read(reading, 65536)
-    return data
-
-
 def _decisions(sandbox: Sandbox) -> tuple[float, float]:
     """Wall and CPU seconds a decision in rounds 2 to 10 of a match of four, starts and ends left out."""
     marks: list[tuple[float, float]] = []
     limits = Limits()
     with ExitStack() as stack:
-        seats = [stack.enter_context(_seat(sandbox, TRIVIAL, slot, hello=False)) for slot in range(4)]
+        seats = [stack.enter_context(seat(sandbox, TRIVIAL, slot, hello=False)) for slot in range(4)]
         players = [SandboxPlayer(running, limits) for running in seats]
 
         def note(finished: int, rounds: int) -> None:
@@ -229,18 +192,18 @@ def _starts(rounds: int, sandboxes: dict[str, Sandbox]) -> list[tuple[str, str, 
     times: dict[str, list[float]] = {name: [] for name in ("bare", *sandboxes, SAME)}
     for _ in range(2 * rounds):
         begin = time.perf_counter()
-        with _bare(_python(sandboxes["one-shot"], BARE, "-I")) as ends:
+        with bare(python(sandboxes["one-shot"], BARE, "-I")) as ends:
             os.write(ends[0], HELLO)
-            _line(ends[1])
+            line(ends[1])
             times["bare"].append(time.perf_counter() - begin)
         for name, sandbox in sandboxes.items():
             begin = time.perf_counter()
-            with _seat(sandbox, TRIVIAL) as running:
-                _ready((running.stdin, running.stdout))
+            with seat(sandbox, TRIVIAL) as running:
+                ready((running.stdin, running.stdout))
                 times[name].append(time.perf_counter() - begin)
         begin = time.perf_counter()
-        with _seat(sandboxes["one-shot"], BARE_BOT) as running:
-            _ready((running.stdin, running.stdout))
+        with seat(sandboxes["one-shot"], BARE_BOT) as running:
+            ready((running.stdin, running.stdout))
             times[SAME].append(time.perf_counter() - begin)
     found = {name: statistics.median(each) for name, each in times.items()}
     floor = found.pop("bare")
@@ -267,8 +230,8 @@ def _memory(sandboxes: dict[str, Sandbox]) -> list[tuple[str, str, str]]:
 
 
 def _private(sandbox: Sandbox) -> str:
-    with _seat(sandbox, TRIVIAL) as running:
-        _ready((running.stdin, running.stdout))
+    with seat(sandbox, TRIVIAL) as running:
+        ready((running.stdin, running.stdout))
         outer = getattr(running, "outer", None)
         top = outer.pid if outer else running._pid()
         shown = f"{sum(map(_own, _family(top))) / 1024:.1f} MB"
@@ -286,129 +249,6 @@ def _own(pid: int) -> int:
     """KiB that only this process maps."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
-
-
-# cores
-
-
-def _scaling(cores: list[int], seconds: float = 4.0) -> tuple[str, str, str]:
-    name = "two pinned workers / one, on two cores"
-    if len(cores) < 2:
-        return (name, "one core here", ">= 1.8")
-    alone, both = [], []
-    for _ in range(2):
-        alone += _workers(cores[:1], seconds) + _workers(cores[1:2], seconds)
-        both.append(sum(_workers(cores[:2], seconds)))
-    ratio = statistics.mean(both) / statistics.mean(alone)
-    return (
-        name,
-        f"{ratio:.2f}  ({statistics.mean(both):.1f} / {statistics.mean(alone):.1f} matches/s)",
-        ">= 1.8",
-    )
-
-
-def _workers(cores: list[int], seconds: float) -> list[float]:
-    """Matches a second of one worker on each core, all at once."""
-    command = [sys.executable, "-m", "loadtests.bench_table", "--worker", str(seconds)]
-    started = [
-        subprocess.Popen(["taskset", "-c", str(core), *command], stdout=subprocess.PIPE, text=True)
-        for core in cores
-    ]
-    return [float(worker.communicate()[0]) for worker in started]
-
-
-def _play_on(seconds: float) -> None:
-    sandbox = Sandbox.probe()
-    try:
-        table = [house_bot(name) for name in ("random", "cautious", "counter", "random")]
-        for count in range(-1, 1_000_000):
-            if count == 0:  # the first match warmed the seats
-                begin = time.monotonic()
-            if count > 0 and time.monotonic() - begin > seconds:
-                break
-            play_match(RULES, table, seed=bytes(32), bot_seeds=[1, 2, 3, 4], limits=Limits(), sandbox=sandbox)
-        print(count / (time.monotonic() - begin))
-    finally:
-        sandbox.close()
-
-
-# parts
-
-
-@contextmanager
-def _seat(sandbox: Sandbox, code: BotCode, slot: int = 0, *, hello: bool = True) -> Iterator[Running]:
-    running = sandbox.launch(code, Limits(), slot=slot)
-    try:
-        if hello:
-            os.write(running.stdin, HELLO)
-        yield running
-    finally:
-        running.stop()
-
-
-def _ready(ends: tuple[int, int]) -> None:
-    os.set_blocking(ends[1], True)
-    assert b"ready" in _line(ends[1])
-
-
-def _python(sandbox: Sandbox, code: str, *options: str) -> list[str]:
-    """The bots' own Python, without walls."""
-    return [sandbox.python.python, *options, "-S", "-c", code]
-
-
-@contextmanager
-def _sdk_bot(sandbox: Sandbox) -> Iterator[tuple[int, int]]:
-    """The same bot as a plain process."""
-    folder = sandbox.claim.folder / "bench"
-    folder.mkdir(exist_ok=True)
-    (folder / "bot.py").write_bytes(TRIVIAL.content)
-    library = folder / "library"
-    library.mkdir(exist_ok=True)
-    link = library / "engine"
-    link.unlink(missing_ok=True)
-    link.symlink_to(sandbox.python.engine)
-    try:
-        environment = {"PYTHONPATH": str(library), "PYTHONHASHSEED": "0"}
-        with _bare(_python(sandbox, BOOT), cwd=folder, env=environment) as ends:
-            os.write(ends[0], HELLO)
-            _ready(ends)
-            yield ends
-    finally:
-        for path in (link, folder / "bot.py"):
-            path.unlink()
-        library.rmdir()
-        folder.rmdir()
-
-
-@contextmanager
-def _bare(command: list[str], **options: Any) -> Iterator[tuple[int, int]]:
-    process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
-    assert process.stdin and process.stdout
-    try:
-        yield process.stdin.fileno(), process.stdout.fileno()
-    finally:
-        process.kill()
-        process.wait()
-        process.stdin.close()
-        process.stdout.close()
-
-
-@contextmanager
-def _counted() -> Iterator[Callable[[], float] | None]:
-    """CPU seconds of this process and all it starts from now on, or None."""
-    places = hierarchy.find()
-    if places is None or places.cpu is None:
-        yield None
-        return
-    folder = places.cpu / f"rage-bench-{os.getpid()}"
-    folder.mkdir()
-    group = groups.Group(places.version, folder, folder, folder)
-    (folder / "cgroup.procs").write_text("0")
-    try:
-        yield lambda: (group.cpu_ns() or 0) / 1e9
-    finally:
-        (places.cpu / "cgroup.procs").write_text("0")
-        groups.remove(folder)
 
 
 def _show(rows: list[tuple[str, str, str]]) -> None:
