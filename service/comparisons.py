@@ -1,6 +1,6 @@
 """Comparisons: is A better than B? Two bots play deal after deal with the same cards until a test can tell.
 
-A comparison is a tournament of its own kind, unrated, whose two-match groups are all written at once; the
+A comparison is a tournament of its own kind, unrated, of two-match groups that are written ahead of play; the
 test (`service.sprt`) reads them by number and ends it early. What it says is computed from the matches.
 """
 
@@ -13,15 +13,13 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Row, Select, insert, select, tuple_
 
-from service import accounts, games, names, paging, quotas, sprt, stages, tournaments
+from service import accounts, contest, games, names, paging, parts, quotas, sprt, stages, tournaments
 from service.accounts import Account
-from service.contest import COMPARISON, GAMES, A, B, Contest, bot_of, read, seats
-from service.design import Dice
+from service.contest import COMPARISON, GAMES, A, B, Contest, bot_of, read
 from service.errors import Forbidden, NotFound
-from service.jobs import PLAY, Job
 from service.paging import Micros, Page
 from service.sprt import Estimate, Hypotheses, Trial
-from service.tables import account, comparison, entrant, match
+from service.tables import account, comparison, entrant
 from service.tables import tournament as rows
 from service.work import Arena, Work
 
@@ -65,6 +63,7 @@ class Comparison:
 def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Comparison:
     """A comparison from a request's body, begun at once. Raises `Invalid`."""
     made, comparison_id = read(arena, told), names.new_id("c")
+    contest.orders(made.players, 2 + len(made.field), made.seed, made.cap)  # worked out while nobody waits
     with arena.work() as work:
         accounts.lock(work, caller)
         quotas.more_matches(arena, work, caller, GAMES * made.cap, field="cap")
@@ -76,9 +75,8 @@ def create(arena: Arena, caller: Account, told: Mapping[str, Any]) -> Comparison
             for n, each in enumerate((made.a, made.b, *made.field))
         ]
         work.db.execute(insert(entrant), who)
-        work.db.execute(insert(match), list(_matches(comparison_id, made)))
-        for bell in range(stages.DOORBELLS):
-            work.send(Job(PLAY, (bell,)))
+        row = stages.lock(work, comparison_id)
+        parts.write(work, row, parts.of_comparison(row, len(who)))
     log.info("comparison_created", comparison=comparison_id, owner=caller.id, cap=made.cap)
     return find(arena, comparison_id)
 
@@ -148,7 +146,6 @@ def _decide(arena: Arena, row: "Row[Any]") -> bool:
 
 
 def _row(work: Work, comparison_id: str, caller: Account, made: Contest) -> dict[str, Any]:
-    written = GAMES * made.cap
     return {
         "id": comparison_id,
         "owner_id": caller.id,
@@ -164,24 +161,11 @@ def _row(work: Work, comparison_id: str, caller: Account, made: Contest) -> dict
         "limits": made.limits.as_dict(),
         "seed": made.seed,
         "secret": secrets.token_bytes(tournaments.SECRET_BYTES),
-        "total": written,
-        "written": written,
-        "groups": made.cap,
+        "total": GAMES * made.cap,
+        "planned": made.cap,
         "created_at": work.now,
         "started_at": work.now,
     }
-
-
-def _matches(comparison_id: str, made: Contest) -> list[dict[str, Any]]:
-    dice = Dice(COMPARISON.encode(), made.seed.encode())
-    written = []
-    for group in range(made.cap):
-        for rotation, order in enumerate(seats(made.players, len(made.field), dice)):
-            number = GAMES * group + rotation
-            place = {"tournament_id": comparison_id, "number": number, "deal_group": group}
-            what = {"rotation": rotation, "entrants": order, "rated": False, "status": "planned"}
-            written.append({**place, **what})
-    return written
 
 
 def _select() -> "Select[Any]":

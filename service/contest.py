@@ -1,7 +1,8 @@
 """A comparison as it is asked for, checked in every field at once; and who sits where in its matches."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -64,6 +65,13 @@ def read(arena: Arena, told: Mapping[str, Any]) -> Contest:
 def bot_of(version_id: str) -> str:
     """The bot of a version."""
     return version_id.partition(":")[0]
+
+
+@lru_cache(maxsize=4)  # one part is asked for after another
+def orders(players: int, bots: int, seed: str, groups: int) -> Sequence[tuple[Order, Order]]:
+    """Who sits where in both matches of each group, of so many bots: A, B and the field."""
+    dice = Dice(COMPARISON.encode(), seed.encode())
+    return [seats(players, bots - 2, dice) for _ in range(groups)]
 
 
 def seats(players: int, field: int, dice: Dice) -> tuple[Order, Order]:

@@ -62,8 +62,8 @@ def of_comparison(db: Connection, comparison_id: str, memory: Memory = _memory) 
     known = memory.recall(comparison_id)
     of_it = match.c.tournament_id == comparison_id
     unsettled = match.c.status.in_((*stages.OPEN, "void"))
+    last = db.scalar(select(func.max(match.c.deal_group)).where(of_it)) or 0  # before: more may be written
     first = db.scalar(select(func.min(match.c.deal_group)).where(of_it, unsettled))
-    last = db.scalar(select(func.max(match.c.deal_group)).where(of_it)) or 0
     until = last + 1 if first is None else first
     if until > known.until:
         further = _between(db, comparison_id, known.until, until)

@@ -19,7 +19,18 @@ from service.work import Work
 
 LEAST_APART = timedelta(minutes=10)
 SECRET_BYTES = 32
-ANEW = ("stage", "groups", "written", "more", "plan", "started_at", "finished_at", "claimed_at", "reason")
+ANEW = (
+    "stage",
+    "planned",
+    "groups",
+    "written",
+    "more",
+    "plan",
+    "started_at",
+    "finished_at",
+    "claimed_at",
+    "reason",
+)
 
 
 def line(field: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""A tournament's stages: the first written at its start, each next one when its format can tell, each once.
+"""A tournament's stages: the first planned at its start, each next one when its format can tell, each once.
 
 What takes long (a search for a schedule, results added up) is worked out before the transaction that writes
 it; that one locks the tournament's row, and writes nothing if anything has moved since. So it does no harm to
@@ -7,20 +7,19 @@ be called twice, at once, or never: `reap` calls for every tournament that shoul
 Locks: a tournament's row first, then its matches. Whoever holds a match (`leases`) never waits for a row.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import structlog
 from sqlalchemy import Connection, Row, Select, and_, exists, func, insert, select, update
 
-from engine.rules import RuleSet
-from service import counts, lineup, schedule, series
-from service.design import Order
+from service import counts, lineup, parts, series
 from service.formats import FORMATS, Field, Stage
-from service.jobs import PLAY, SETTLE, Job
+from service.jobs import SETTLE, Job
 from service.lineup import Playing
-from service.tables import bot, entrant, match
+from service.tables import entrant, match
 from service.tables import stage as stage_rows
 from service.tables import tournament as rows
 from service.work import Arena, Work
@@ -30,9 +29,7 @@ OVER = ("finished", "cancelled")
 LIVE = ("running", "paused")
 WAITING = ("draft", "scheduled")
 OPEN = ("planned", "leased")
-DOORBELLS = 16  # how many jobs a new stage sends; workers send the next themselves
-AHEAD = 2_000  # matches kept planned where stages need no results of earlier ones
-PORTIONS = 3  # stages written in a row, at most, when too few matches are planned
+PORTIONS = 3  # stages, or parts of one, written in a row, at most, when too few matches are planned
 TRIES = 3
 
 
@@ -60,21 +57,25 @@ def begin(arena: Arena, tournament_id: str) -> bool:
 
 
 def advance(arena: Arena, tournament_id: str) -> bool:
-    """Write the next stage, or close the tournament, if it is time for either; whether something was done."""
+    """Write what comes next, or close the tournament, if it is time for either; whether that was done."""
     with arena.read() as db:
         row = db.execute(select(rows).where(rows.c.id == tournament_id)).first()
         if row is None or not _due(db, row):
             return False
         field, planned = lineup.now(db, row), None
-        done = [] if not row.more or FORMATS[row.format].ahead else lineup.done(db, row)
-    if row.more and len(field.staying) > 1 and row.written <= arena.settings.max_matches:
+        part = parts.following(db, row, field) if parts.left(row) else []
+        done = [] if part or not row.more or FORMATS[row.format].ahead else lineup.done(db, row)
+    if not part and row.more and len(field.staying) > 1 and row.written <= arena.settings.max_matches:
         planned = FORMATS[row.format].stage(field, row.stage + 1, done)
     with arena.work() as work:
         now = lock(work, tournament_id)
-        moved = (now.status not in LIVE, now.stage != row.stage, not _due(work.db, now))
-        if any(moved) or lineup.now(work.db, now).gone != field.gone:
+        same = ("stage", "groups", "planned")
+        moved = any(getattr(now, name) != getattr(row, name) for name in same) or not _due(work.db, now)
+        if moved or lineup.now(work.db, now).gone != field.gone:
             return False
-        if planned is None:
+        if part:
+            parts.write(work, now, part, field.gone)
+        elif planned is None:
             end(work, tournament_id, "finished")
         else:
             _write(work, now, field, planned)
@@ -125,6 +126,7 @@ def void(work: Work, tournament_id: str, *only: Any) -> None:
 
 def void_unbegun(work: Work, tournament_id: str) -> None:
     """Deal groups of which nothing is played yet never will be; those begun are played to their end."""
+    work.db.execute(update(rows).where(rows.c.id == tournament_id).values(planned=rows.c.groups))
     of_it = match.c.tournament_id == tournament_id
     begun = select(match.c.deal_group).where(of_it, match.c.status != "planned")
     void(work, tournament_id, match.c.deal_group.not_in(begun))
@@ -168,10 +170,8 @@ def _due(db: Connection, row: "Row[Any]") -> bool:
     """Whether a stage may be written, or the tournament closed."""
     if row.status not in LIVE:
         return False
-    if row.more and FORMATS[row.format].ahead:
-        planned = select(match.c.number).where(match.c.tournament_id == row.id, match.c.status == "planned")
-        some = planned.limit(AHEAD).subquery()
-        return (db.scalar(select(func.count()).select_from(some)) or 0) < AHEAD
+    if parts.left(row) or (row.more and FORMATS[row.format].ahead):
+        return parts.few(db, row.id)
     return not db.scalar(select(exists().where(match.c.tournament_id == row.id, match.c.status.in_(OPEN))))
 
 
@@ -199,80 +199,32 @@ def _begin(
 
 
 def _write(work: Work, row: "Row[Any]", field: Field, planned: Stage) -> None:
-    """The stage's row and its matches; house bots fill what seats are empty."""
-    wanted = [_missing(order, field) for order in planned.tables]
-    fillers = _fillers(work, row.id, max(wanted, default=0))
-    if len(fillers) < max(wanted, default=0):
+    """The stage's row and the first part of its matches; house bots fill what seats are empty."""
+    seated = Counter(map(len, planned.tables))
+    wanted = max((parts.missing(each, field) for each in seated), default=0)
+    fillers = parts.fillers(work, row.id, wanted)
+    if len(fillers) < wanted:
         reason = f"only {len(field.staying)} entrants were left at the start"
         end(work, row.id, "cancelled", f"{reason}, and no house bot was ready to fill a seat")
         return
-    orders = [order + tuple(fillers[:more]) for order, more in zip(planned.tables, wanted, strict=True)]
-    rated = [not more and len(order) == field.size for order, more in zip(orders, wanted, strict=True)]
     told = {"tournament_id": row.id, "number": row.stage + 1, "kind": planned.kind}
     listed = {"tables": planned.tables, "byes": planned.byes, "first_group": row.groups}
     work.db.execute(insert(stage_rows).values(**told, **listed, planned_at=work.now))
-    matches = list(_matches(row, orders, rated))
-    if matches:
-        work.db.execute(insert(match), matches)
-    written = row.written + len(matches)
-    after = {"stage": row.stage + 1, "groups": row.groups + len(orders), "written": written}
-    total = written if planned.last else max(_expected(row, field, written), written)
-    further = {"more": not planned.last, "total": total}
-    work.db.execute(update(rows).where(rows.c.id == row.id).values(**after, **further))
-    for bell in range(min(DOORBELLS, len(matches))):
-        work.send(Job(PLAY, (bell,)))
-    log.info("stage_planned", tournament=row.id, stage=row.stage + 1, matches=len(matches))
-
-
-def _matches(row: "Row[Any]", orders: Sequence[Order], rated: Sequence[bool]) -> Iterator[dict[str, Any]]:
-    """The rows of the matches of these deal groups."""
-    teams = RuleSet.parse(row.rules, row.players).teams
-    pairings = schedule.pairings(
-        orders, duplicate=row.duplicate, first=row.groups, teams=teams.seats if teams else ()
-    )
-    for number, pairing in enumerate(pairings, row.written):
-        yield {
-            "tournament_id": row.id,
-            "number": number,
-            "deal_group": pairing.group,
-            "rotation": pairing.rotation,
-            "stage": row.stage + 1,
-            "entrants": pairing.entrants,
-            "rated": rated[pairing.group - row.groups],
-            "status": "planned",
-        }
+    games = {each: each + parts.missing(each, field) if row.duplicate else 1 for each in seated}
+    matches = row.written + sum(games[each] * tables for each, tables in seated.items())
+    total = matches if planned.last else max(_expected(row, field, matches), matches)
+    after = {"stage": row.stage + 1, "planned": row.groups + len(planned.tables)}
+    this = rows.c.id == row.id
+    work.db.execute(update(rows).where(this).values(**after, more=not planned.last, total=total))
+    now = work.db.execute(select(rows).where(this)).one()
+    parts.write(work, now, parts.of_stage(now, planned.tables, field, fillers))
+    log.info("stage_planned", tournament=row.id, stage=now.stage, matches=matches - row.written)
 
 
 def _expected(row: "Row[Any]", field: Field, written: int) -> int:
     """All matches, by forecast where results decide; of what never ends those of a further batch."""
     more = FORMATS[row.format].groups(field) * (field.size if row.duplicate else 1)
     return written + more if FORMATS[row.format].endless and row.stage else more
-
-
-def _missing(order: Order, field: Field) -> int:
-    """How many seats house bots fill: up to a full table if entrants are too few, else up to a lawful one."""
-    wanted = field.size if len(field.entrants) < field.size else field.least
-    return max(0, wanted - len(order))
-
-
-def _fillers(work: Work, tournament_id: str, count: int) -> list[int]:
-    """The numbers of `count` house bots that fill seats, entered as far as they are not yet."""
-    of_it = entrant.c.tournament_id == tournament_id
-    listed = work.db.execute(select(entrant).where(of_it).order_by(entrant.c.number)).all()
-    fillers = [each.number for each in listed if each.filler]
-    if len(fillers) >= count:
-        return fillers[:count]
-    house = work.db.execute(select(bot.c.id, bot.c.name).where(bot.c.house))
-    names = {each.id: each.name for each in house}
-    ready = lineup.newest_ready(work.db, list(names))
-    playing = {each.bot_id for each in listed}
-    free = sorted(ready, key=lambda each: (each in playing, names[each]))
-    for number in range(len(listed), len(listed) + count - len(fillers)) if free else ():
-        chosen = free[len(fillers) % len(free)]
-        row = {"tournament_id": tournament_id, "number": number, "bot_id": chosen, "filler": True}
-        work.db.execute(insert(entrant).values(**row, version_id=ready[chosen]))
-        fillers.append(number)
-    return fillers
 
 
 def _some(arena: Arena, tournament_id: str) -> int:

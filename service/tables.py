@@ -184,7 +184,8 @@ tournament = Table(
     Column("challenger", String(100)),  # BOT or BOT:VERSION as it was entered
     _switch("apart", False),  # whether bots of one owner are kept from one table
     Column("plan", JSON(none_as_null=True)),  # what its format worked out before the start
-    Column("stage", Integer, nullable=False, server_default="0"),  # stages written so far
+    Column("stage", Integer, nullable=False, server_default="0"),  # stages planned so far
+    Column("planned", Integer, nullable=False, server_default="0"),  # deal groups in them; see parts.py
     Column("groups", Integer, nullable=False, server_default="0"),  # deal groups written so far
     Column("written", Integer, nullable=False, server_default="0"),  # matches written so far
     _switch("more", False),  # whether a further stage may follow

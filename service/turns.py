@@ -22,9 +22,10 @@ PLAYABLE = (PLANNED, match.c.tournament_id.in_(select(rows.c.id).where(RUNNING))
 TOKEN = match.c.lease_token
 HELD = select(TOKEN, match.c.tournament_id).where(LEASED).order_by(TOKEN).limit(SAMPLE)
 COLUMNS = (rows.c.id, rows.c.owner_id, rows.c.claimed_at, rows.c.format, rows.c.written, rows.c.total)
+UNWRITTEN = (rows.c.groups < rows.c.planned).label("unwritten")
 PLANNED_OF_IT = (match.c.tournament_id == rows.c.id, PLANNED)
 FIRST = select(func.min(match.c.number)).where(*PLANNED_OF_IT).scalar_subquery().label("first")
-TURNS = select(*COLUMNS, FIRST).where(RUNNING, exists().where(*PLANNED_OF_IT))
+TURNS = select(*COLUMNS, UNWRITTEN, FIRST).where(RUNNING, exists().where(*PLANNED_OF_IT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def most(share: Share, of: Any) -> int:
 
     But at most half of what each worker would get of what is left, so that none idles at the end.
     """
-    left = (of.total if of.format in AHEAD else of.written) - of.first
+    left = (of.total if of.unwritten or of.format in AHEAD else of.written) - of.first
     part: int = -(-left // (2 * max(share.workers, 1)))
     return max(1, min(part, share.fits(of.id)))
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select, text, update
 
 from loadtests import singly
-from service import matches, reap, stages, tables, tournaments
+from service import matches, parts, reap, stages, tables, tournaments
 from service.accounts import Account
 from service.formats import Done, Field, Stage, base
 from service.formats.swiss import Swiss
@@ -36,7 +36,7 @@ def count(arena: Arena, tournament_id: str) -> int:
 @pytest.fixture
 def in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "PORTION", 16)
-    monkeypatch.setattr(stages, "AHEAD", 8)
+    monkeypatch.setattr(parts, "AHEAD", 8)
 
 
 @pytest.mark.usefixtures("in_portions")
