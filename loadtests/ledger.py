@@ -159,7 +159,7 @@ def fill(
         tell(done)
     with arena.work() as work:
         counts.open_pool(work, RULES.key(), SEATS)
-        progress.put_faults(work.db, progress.recounted_faults(work.db))
+        progress.put_faults(work.db)
     analyse(arena)
     refit.refit(arena, RULES.key(), SEATS)
 
