@@ -131,7 +131,7 @@ def test_bots_get_their_namespaces_under_the_filter_of_players() -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
-    assert told["mode"] in ("A", "B")
+    assert told["mode"] in ("A", "B"), told["notes"]
 
 
 def test_the_filter_keeps_players_from_the_kernel() -> None:

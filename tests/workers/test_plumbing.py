@@ -7,14 +7,14 @@ import pytest
 from loadtests import proving
 from loadtests.archives import archived
 from service.limits import Limits
-from workers.sandbox import BotCode, Sandbox, plumbing
+from workers.sandbox import BotCode, Sandbox, filters, plumbing
 
 pytestmark = [
     pytest.mark.sandbox,
     pytest.mark.skipif(os.getuid() != 0, reason="only root has ushers, through whom the kernel asks"),
 ]
 HEAD = """
-import asyncio, errno, fcntl, json, os, socket, subprocess, sys
+import asyncio, ctypes, errno, fcntl, json, os, socket, subprocess, sys
 
 def number():
     ends = os.pipe()
@@ -75,6 +75,13 @@ def test_no_seat_learns_how_many_pipes_another_made(table, sandbox: Sandbox) -> 
 )
 def test_a_pipe_is_a_pipe(work: str, table) -> None:
     assert table(bot(work), limits=ROOMY).outcome.faults == ()
+
+
+@pytest.mark.parametrize("at", ["0", "8", "2**63 - 1", "2**64 - 8"])
+def test_a_place_that_is_none_is_refused_and_the_next_pipe_comes(at: str, table) -> None:
+    work = f"assert ctypes.CDLL(None).syscall(SYS_PIPE, ctypes.c_void_p({at}), 0) == -1\n    number()"
+    numbered = f"SYS_PIPE = {next(iter(filters.numbers(['pipe2'])))}"
+    assert table(bot(work, numbered), limits=ROOMY).outcome.faults == ()
 
 
 def test_who_holds_too_many_is_told_so(table) -> None:
