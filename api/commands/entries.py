@@ -6,6 +6,7 @@ import click
 
 from api import complete, results, saved, shown
 from api.commands import asked
+from api.commands.addresses import id_in
 from api.commands.bots import resolve
 
 _one = asked.one_tournament
@@ -57,7 +58,7 @@ def withdraw(tournament_id: str, bot: str) -> None:
     client = saved.client()
     client.withdraw(tournament_id, resolve(client, bot).partition(":")[0])
     left = client.tournament(tournament_id)
-    shown.say(f"{bot} is out; {left['name']} is {left['status']}, {results.how_far(left)}")
+    shown.say(f"{id_in(bot, 'bots')} is out; {left['name']} is {left['status']}, {results.how_far(left)}")
 
 
 @click.command(short_help="Take another's bot out, for a reason that all are told.")
