@@ -153,8 +153,11 @@ def comparison(found: Row) -> None:
     """Whether one is better than the other."""
     a, b = (f"{found[side]['bot']} v{found[side]['version']}" for side in ("a", "b"))
     say(f"{a} {_rating(found['a']['rating'])}, {b} {_rating(found['b']['rating'])} ({found['unit']})")
-    between = "" if found["low"] is None else f", 95 % sure from {found['low']:+.1f} to {found['high']:+.1f}"
-    say(f"  difference {found['difference']:+.1f}{between}")
+    low, high = (tenth(found[end], "+") for end in ("low", "high"))
+    say(
+        f"  difference {tenth(found['difference'], '+')}"
+        + (f", 95 % sure from {low} to {high}" if low else "")
+    )
     if found["p_better"] is not None:
         say(f"  {a} is better with probability {found['p_better']:.1%}")
     if found["matches"]:

@@ -102,4 +102,4 @@ def show(found: dict[str, Any]) -> None:
 
 
 def _signed(value: float | None) -> str:
-    return "?" if value is None else f"{value:+.1f}"
+    return "?" if value is None else results.tenth(value, "+")

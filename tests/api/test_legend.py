@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api import legend
+from api import legend, results
 from service.rating_models import MODELS
 
 LINE = {"place": 1, "low": 1490.0, "provisional": False, "retired": False, "active": True}
@@ -37,3 +37,9 @@ def test_only_what_is_there_is_explained() -> None:
     assert "replaced by a newer one" in said
     (said,) = legend.of_ranking(ranking("elo_classic", {"low": None}))
     assert said == "elo_classic tells ratings alone, not how sure they are."
+
+
+def test_nothing_has_no_sign() -> None:
+    assert [results.tenth(value, "+") for value in (-0.04, 0.0, 0.06, -0.06, None)] == [
+        "0.0", "0.0", "+0.1", "-0.1", "",
+    ]  # fmt: skip
