@@ -25,7 +25,7 @@ from sqlalchemy import func, select, update
 
 from engine.rules import RuleSet
 from engine.table import play
-from loadtests.bench_engine import Watcher
+from loadtests.engine_loops import Watcher
 from loadtests.fresh import cpu
 from service import accounts, bots, schedule, schema, tables, tournaments
 from service.jobs import InlineQueue
