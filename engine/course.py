@@ -25,7 +25,7 @@ from engine.cards import (
 )
 from engine.errors import IllegalMove
 from engine.hand import ACTIONS, CALLS, Hand
-from engine.tape import FINED, entry
+from engine.tape import FINED
 from engine.trick import POWER, best_card
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _act(game: "Round", hand: Hand, move: int) -> None:
 
 def _choose(game: "Round", move: int) -> None:
     """The colour of a Change."""
-    game.tape.append(entry(TRUMP, game.seat, move))
+    game.aside(TRUMP, move)
     game.law.chosen(game, move - FIRST_COLOUR)
     game.kind, game.turn_due = PLAY, False
     game.trump_turned()
@@ -137,7 +137,7 @@ def _watch(game: "Round", move: int) -> None:
 
 def _answer(game: "Round", move: int) -> None:
     """Whether a seat challenges the last card."""
-    game.tape.append(entry(CHALLENGE, game.seat, move))
+    game.aside(CHALLENGE, move)
     player = (game.leader + len(game.trick) - 1) % game.players
     after = game.law.left[game.seat]
     if move == YES:
@@ -151,7 +151,7 @@ def _answer(game: "Round", move: int) -> None:
 def _fine(game: "Round", seat: int) -> None:
     for mate in game.law.mates[seat]:
         game.penalties[mate] += PENALTY
-    game.tape.append(entry(FINED, seat, 0))
+    game.aside(FINED)
 
 
 def _winner(game: "Round") -> int:

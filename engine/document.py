@@ -6,7 +6,7 @@ A round of a document, with the document's `rules` and `players`, has all that a
 from collections.abc import Mapping
 from typing import Any, Final
 
-from engine.cards import CODES, KINDS, NO, NOTATION, OVER, colour_text, written
+from engine.cards import CHALLENGE, CODES, KINDS, NO, NOTATION, PLAY, colour_text, written
 from engine.deal import SEED_BYTES, deal
 from engine.errors import IllegalMove, RecordError, RulesError
 from engine.match import Match
@@ -37,7 +37,9 @@ def result_as_dict(match: Match, out: tuple[int, ...]) -> dict[str, Any]:
 
 def moves_as_json(played: Round) -> list[int | str | bool]:
     """Every decision of a round, as a script has them."""
-    return [written(each.kind, each.what) for each in played.tape if each.kind < OVER]
+    moves = played.moves
+    after_bids = moves[played.players :]
+    return [*moves[: played.players], *(written(CHALLENGE if m >= NO else PLAY, m) for m in after_bids)]
 
 
 def _deal_part(match: Match, number: int) -> dict[str, Any]:

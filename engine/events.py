@@ -18,45 +18,42 @@ from typing import Final
 from engine.cards import colour_text
 from engine.match import Match
 from engine.round import Round
-from engine.tape import FINED, Event
+from engine.tape import FINED, TURNED, Event
 from engine.view import round_start, trump_card
 
-Mark = tuple[int, int]
-"""How far a seat has been told: the round's number, and how much of its tape."""
+Mark = tuple[int, int, int]
+"""How far a seat has been told: the round's number, how much of its tape, and how many of its asides."""
 
-NEVER: Final[Mark] = (0, 0)
+NEVER: Final[Mark] = (0, 0, 0)
 """Before the first round."""
 
 
 def mark(match: Match) -> Mark:
     """Everything up to now."""
-    return match.number, len(match.round.tape)
+    played = match.round
+    return match.number, len(played.tape), len(played.asides)
 
 
 def events(match: Match, seat: int, since: Mark) -> list[Event]:
     """What `seat` may know now and did not at the mark. Read-only: all who are told share the events."""
-    (number, told), played = since, match.round
+    (number, told, asides), played = since, match.round
     begins = number != match.number
-    if begins:
-        told = 0
-    news = [each.told for each in played.tape[told:] if each.told is not None]
+    news = played.tape[0 if begins else told :]
     if match.rules.secret_bids:
         news = [event for event in news if event.get("bid", [seat])[0] == seat]
     if begins:
         return [{"round": round_start(match, seat)}, *news]
-    if played.trumps[-1][0] >= told:
-        news += _trump_news(played, told)
-    if not played.law.forced and any(each.kind == FINED for each in played.tape[told:]):
-        news.append({"penalties": played.penalties[:]})
+    if len(played.asides) > asides:
+        news += _of_asides(played, [kind for kind, _, _ in played.asides[asides:]])
     return news
 
 
-def _trump_news(played: Round, told: int) -> list[Event]:
-    """Trump and the card face up, if they are not what they were at this place of the tape."""
-    at = len(played.trumps) - 1
-    while played.trumps[at][0] >= told:
-        at -= 1
-    _, colour, face = played.trumps[at]
-    if (colour, face) == (played.pile.colour, played.pile.face):
-        return []
-    return [{"trump": [colour_text(played.pile.colour), trump_card(played)]}]
+def _of_asides(played: Round, kinds: list[int]) -> list[Event]:
+    """Trump and the card face up, if these asides have changed them, and penalties if they are new."""
+    news: list[Event] = []
+    now = played.pile.colour, played.pile.face
+    if played.trumps[-1 - kinds.count(TURNED)] != now:
+        news.append({"trump": [colour_text(now[0]), trump_card(played)]})
+    if FINED in kinds:
+        news.append({"penalties": played.penalties[:]})
+    return news

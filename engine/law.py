@@ -4,12 +4,12 @@ from functools import lru_cache
 from typing import Any, Final
 
 from engine.actions import CHOSEN, effects
-from engine.cards import BID, FIRST_COLOUR, NO_COLOUR, PLAY
+from engine.cards import NO_COLOUR
 from engine.deal import shuffler
 from engine.hand import Hand
 from engine.rules import RuleSet
 from engine.switches import Change, Out, Suit, WildPair
-from engine.tape import TOOK, entries
+from engine.tape import bids, plays, takes
 from engine.trick import ActionMoves, wild_calls
 
 
@@ -30,9 +30,9 @@ class Law:
         self.left: Final = [*range(1, players), 0]
         seats = range(players)
         self.orders: Final = [[*seats[leader:], *seats[:leader]] for leader in seats]
-        self.bid: Final = [entries(BID, seat, 1 + rules.deck.size // players) for seat in seats]
-        self.play: Final = [entries(PLAY, seat, FIRST_COLOUR) for seat in seats]
-        self.took: Final = [entries(TOOK, seat, 1 + NO_COLOUR) for seat in seats]
+        self.bid: Final = [bids(seat, 1 + rules.deck.size // players) for seat in seats]
+        self.play: Final = [plays(seat) for seat in seats]
+        self.took: Final = [takes(seat) for seat in seats]
         self.out_ends: Final[bool] = rules.out is Out.TRICK
         self.last_wild: Final[bool] = rules.wild_pair is WildPair.LAST
         self.worth: Final = rules.bid_points

@@ -1,8 +1,8 @@
 """One round of Rage: whose turn it is, what is legal, what came of the moves so far.
 
 A round is one mutable object of small ints (see `cards` for the numbers); how it goes on is told in `course`.
-What happened is on its `tape`. Moves are trusted: membership in `legal()` is the check, and `refusal` says in
-words why a move is not in it.
+What happened is on its `tape` and in its `asides`. Moves are trusted: membership in `legal()` is the check,
+and `refusal` says in words why a move is not in it.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,14 +19,14 @@ from engine.pile import Pile
 from engine.reasons import REASONS
 from engine.scoring import round_points
 from engine.switches import Change
-from engine.tape import TURNED, Entry, entry
+from engine.tape import TURNED, Aside, Event
 
 Trick = tuple[int, list[int], int, int]
 """A finished trick: leader, cards in the order played, the trump that judged it, winner."""
 
 _STATE: Final = (
     *("trumps", "kind", "leader", "seat", "lead", "trick", "wilds_allowed", "acted", "stake", "turn_due"),
-    *("choices", "bids", "taken", "stakes", "penalties", "tricks", "tape"),
+    *("choices", "bids", "taken", "stakes", "penalties", "tricks", "tape", "asides"),
 )
 """What changes in play, hands and pile apart."""
 
@@ -41,7 +41,7 @@ class Round:
     __slots__ = (
         *("law", "players", "dealer", "hands", "hand_size", "pile", "trumps", "kind"),
         *("leader", "seat", "lead", "trick", "wilds_allowed", "acted", "stake", "turn_due", "choices"),
-        *("bids", "taken", "stakes", "penalties", "tricks", "tape", "_send"),
+        *("bids", "taken", "stakes", "penalties", "tricks", "tape", "asides", "_send"),
     )
 
     def __init__(self, law: Law, dealer: int, hands: list[Hand], pile: Pile, hand_size: int) -> None:
@@ -52,7 +52,7 @@ class Round:
         self.hands: list[Hand] = hands
         self.hand_size: int = hand_size
         self.pile: Pile = pile
-        self.trumps: list[tuple[int, int, int]] = [(-1, pile.colour, pile.face)]
+        self.trumps: list[tuple[int, int]] = [(pile.colour, pile.face)]
         self.kind: int = BID
         self.leader: int = law.left[dealer]
         self.seat: int = self.leader
@@ -69,7 +69,8 @@ class Round:
         self.stakes: list[int] = [0] * players
         self.penalties: list[int] = [0] * players
         self.tricks: list[Trick] = []
-        self.tape: list[Entry] = []
+        self.tape: list[Event] = []
+        self.asides: list[Aside] = []
         self._send: Callable[[int], list[int]] | None = None
 
     @classmethod
@@ -96,7 +97,7 @@ class Round:
         twin.stake, twin.turn_due, twin.choices = self.stake, self.turn_due, self.choices
         twin.bids, twin.taken = self.bids[:], self.taken[:]
         twin.stakes, twin.penalties = self.stakes[:], self.penalties[:]
-        twin.tricks, twin.tape = self.tricks[:], self.tape[:]
+        twin.tricks, twin.tape, twin.asides = self.tricks[:], self.tape[:], self.asides[:]
         return twin
 
     def __copy__(self) -> "Round":
@@ -159,12 +160,21 @@ class Round:
     @property
     def moves(self) -> bytes:
         """Every decision so far, in order."""
-        return bytes([each.what for each in self.tape if each.kind < OVER])
+        order = self.law.orders[self.law.left[self.dealer]]
+        moves = [self.bids[seat] for seat in order if self.bids[seat] >= 0]
+        bids = len(moves)
+        for _, cards, _, _ in self.tricks:
+            moves += cards
+        moves += self.trick
+        for kind, cards_before, move in reversed(self.asides):
+            if kind < OVER:
+                moves.insert(bids + cards_before, move)
+        return bytes(moves)
 
     @property
     def first_trump(self) -> int:
-        """The trump when the round began; `trumps` has all: place on the tape, colour and face-up card."""
-        return self.trumps[0][1]
+        """The trump when the round began; `trumps` has all, each with the card that lay face up."""
+        return self.trumps[0][0]
 
     def held(self, seat: int) -> list[int]:
         """The cards a seat holds, in order."""
@@ -190,8 +200,12 @@ class Round:
 
     def trump_turned(self) -> None:
         """Note what is trump now, and the card that lies face up."""
-        self.trumps.append((len(self.tape), self.pile.colour, self.pile.face))
-        self.tape.append(entry(TURNED, self.pile.colour, self.pile.face))
+        self.trumps.append((self.pile.colour, self.pile.face))
+        self.aside(TURNED)
+
+    def aside(self, kind: int, move: int = 0) -> None:
+        """Note what is on no tape."""
+        self.asides.append((kind, len(self.tricks) * self.players + len(self.trick), move))
 
 
 def _restored(made_of: tuple[Any, ...], state: list[Any]) -> Round:

@@ -70,6 +70,7 @@ def test_moves_sent_or_applied_or_both_make_the_same_round(data, games, random_m
             applied.apply(move)
             assert send(move) == applied.legal() == mixed.legal() == sent.legal()
         assert applied.tape == sent.tape == mixed.tape
+        assert applied.asides == sent.asides == mixed.asides
         assert applied.tricks == sent.tricks == mixed.tricks
         match.settle()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cards import ALPHABET, BID, BONUS, CARD, COLOUR, FIRST_WILD, KINDS, NO_COLOUR, OUT, OVER, PLAY
+from engine.cards import ALPHABET, BID, BONUS, CARD, COLOUR, FIRST_WILD, NO_COLOUR, OUT, OVER, PLAY
 from engine.errors import IllegalMove
 from engine.match import Match
 from engine.round import Round
@@ -36,7 +36,8 @@ def state(played: Round) -> tuple[object, ...]:
             played.bids[:],
             played.taken[:],
         ),
-        *(played.penalties[:], played.stakes[:], played.tricks[:], played.tape[:], played.pile.cards[:]),
+        *(played.penalties[:], played.stakes[:], played.tricks[:], played.tape[:]),
+        *(played.asides[:], played.trumps[:], played.pile.cards[:]),
         *(played.pile.colour, played.pile.shown, [played.held(seat) for seat in range(played.players)]),
         played.legal()[:],
     )
@@ -116,15 +117,29 @@ def test_who_can_follow_follows_unless_the_rules_let_him_off(data, games, random
 
 
 @given(data=st.data())
-def test_bids_come_first_and_in_turn_from_the_dealers_left(data, games, play_out):
+def test_bids_come_first_and_in_turn_from_the_dealers_left(data, games, random_move):
     match, dice = data.draw(games)
-    for number, played in enumerate(play_out(match, dice).finished):
-        decisions = [(each.kind, each.who) for each in played.tape if each.kind < OVER]
-        bidders = [seat for _, seat in decisions[: match.players]]
-        first = number % match.players
-        assert bidders == [(first + turn) % match.players for turn in range(match.players)]
-        assert [kind for kind, _ in decisions[: match.players]] == [BID] * match.players
-        assert all(KINDS[kind] != "bid" for kind, _ in decisions[match.players :])
+    asked = {number: [] for number in range(len(match.rounds))}
+    while not match.over:
+        asked[match.number - 1].append((match.round.kind, match.round.seat))
+        match.advance(random_move(match, dice))
+    for first, decisions in asked.items():
+        in_turn = [(BID, (first + turn) % match.players) for turn in range(match.players)]
+        assert decisions[: match.players] == in_turn
+        assert all(kind != BID for kind, _ in decisions[match.players :])
+
+
+@given(data=st.data())
+def test_a_round_knows_every_move_in_order(data, games, random_move):
+    match, dice = data.draw(games)
+    sent: list[list[int]] = []
+    while not match.over:
+        if len(sent) < match.number:
+            sent.append([])
+        sent[-1].append(random_move(match, dice))
+        played = match.round
+        match.advance(sent[-1][-1])
+        assert list(played.moves) == sent[-1]
 
 
 def test_points_and_penalties_make_the_total():

@@ -7,13 +7,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cards import BID, KINDS, NOTATION, PLAY
+from engine.cards import KINDS, NOTATION, PLAY
 from engine.events import NEVER, Mark, events, mark
 from engine.hand import sorted_hand
 from engine.match import Match
 from engine.mirror import Mirror
 from engine.rules import PRESETS, RuleSet
-from engine.tape import entry
 from engine.view import pile, view
 
 KEYS = {
@@ -41,10 +40,11 @@ def another_world(match: Match, seat: int, dice: Random) -> Match:
         played.hands[other], hidden = sorted_hand(hidden[:size], played.law.actions), hidden[size:]
     played.pile.cards = played.pile.cards[:kept] + hidden
     if match.rules.secret_bids:
-        for at, each in enumerate(played.tape):
-            if each.kind == BID and each.who != seat:
-                played.bids[each.who] = (each.what + 1) % (played.hand_size + 1)
-                played.tape[at] = entry(BID, each.who, played.bids[each.who])
+        for at, event in enumerate(played.tape):
+            bidder, bid = event.get("bid", (seat, 0))
+            if bidder != seat:
+                played.bids[bidder] = (bid + 1) % (played.hand_size + 1)
+                played.tape[at] = {"bid": [bidder, played.bids[bidder]]}
     return twin
 
 
