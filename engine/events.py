@@ -39,7 +39,7 @@ def events(match: Match, seat: int, since: Mark) -> list[Event]:
     (number, told, asides), played = since, match.round
     begins = number != match.number
     news = played.tape[0 if begins else told :]
-    if match.rules.secret_bids:
+    if played.law.secret_bids:
         news = [event for event in news if event.get("bid", [seat])[0] == seat]
     if begins:
         return [{"round": round_start(match, seat)}, *news]

@@ -25,6 +25,7 @@ class Law:
         self.groups: Final = rules.groups(players)
         self.mates: Final = tuple(next(g for g in self.groups if seat in g) for seat in range(players))
         self.forced: Final[bool] = rules.suit is Suit.FORCED
+        self.secret_bids: Final[bool] = rules.secret_bids
         self.any_time: Final[bool] = rules.action_any_time
         self.due: Final = list(range(7)) if self.forced else [NO_COLOUR] * 7
         self.left: Final = [*range(1, players), 0]

@@ -10,7 +10,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 
 from engine.cards import CARD, CHANGE, FIRST_COLOUR, NO, WILD, YES
 from engine.deal import SEED_BYTES
@@ -124,20 +124,26 @@ def cut(packed: bytes) -> tuple[bytes, bytes]:
     return packed[2:end], packed[end:]
 
 
-class _Coder(Protocol):
-    """Goes through the decisions of a match: tells them to who writes, or finds them for who reads."""
+class _Coder:
+    """Goes through the decisions of a match: tells them to who writes, or finds them for who reads.
+
+    No protocol, for of a class's methods compiled callers know the address.
+    """
 
     def one_of(self, options: Sequence[int]) -> int:
         """A decision."""
+        raise NotImplementedError
 
     def perhaps(self, options: Sequence[int]) -> int:
         """A decision that need not have been asked for; -1 if it was not."""
+        raise NotImplementedError
 
     def card(self, left: list[int]) -> int:
         """Which of these cards is played, and left no more. How a Wild is called is a decision of its own."""
+        raise NotImplementedError
 
 
-class _Writer:
+class _Writer(_Coder):
     """Makes digits of moves."""
 
     def __init__(self, moves: bytes) -> None:
@@ -173,7 +179,7 @@ class _Writer:
         return number.to_bytes((number.bit_length() + 7) // 8, "big")
 
 
-class _Reader:
+class _Reader(_Coder):
     """Makes moves of digits."""
 
     def __init__(self, number: bytes) -> None:

@@ -69,5 +69,5 @@ def teams(match: Match) -> list[list[int]] | None:
 
 
 def _shown_bid(played: Round, seat: int, other: int) -> int | None:
-    hidden = other != seat and played.law.rules.secret_bids
+    hidden = other != seat and played.law.secret_bids
     return None if hidden or played.bids[other] < 0 else played.bids[other]

@@ -237,7 +237,10 @@ BREAKS = (
     Break("standings count no more than who stayed", "scoring.py", "min(score, floor)", "score"),
     Break("the deal passes to the left", "match.py", "(number - 2) % players", "(number - 1) % players"),
     Break("a secret bid is not shown", "view.py", "other != seat and", "False and"),
-    Break("a secret bid is no news", "events.py", "if match.rules.secret_bids:", "if False:"),
+    Break("a secret bid is no news", "events.py", "if played.law.secret_bids:", "if False:"),
+    Break("a change of trump is news", "events.py", "kinds.count(TURNED)", "0"),
+    Break("a fine is news", "events.py", "if FINED in kinds:", "if False:"),
+    Break("other decisions stand among the cards", "round.py", "bids + cards_before", "bids"),
     Break("only who searches sees the pile", "view.py", "if not played.sees_pile:", "if False:"),
     Break(
         "true is no bid", "cards.py", "if type(value) is int else None", "if isinstance(value, int) else None"
