@@ -138,13 +138,14 @@ class Sampler:
         return played
 
     def _by_choice(self) -> list[tuple[int, int, int]]:
-        """Seats, those with fewest possible cards first: how many these are, and in how many ways each can be
-        dealt at most. 0 stands for "always in equally many": the seat may hold anything.
+        """Seats that are dealt cards, those with fewest possible ones first: how many these are, and in how
+        many ways each can be dealt at most. 0 stands for "always equally many": the seat may hold anything.
         """
         known, order = self.knowledge, []
         for seat, size in enumerate(self._sizes):
-            choices = known.may_hold(seat, self._hidden)
-            order.append((len(choices), seat, frozenset(choices), size))
+            if size:
+                choices = known.may_hold(seat, self._hidden)
+                order.append((len(choices), seat, frozenset(choices), size))
         order.sort(key=lambda each: each[:2])
         bounds = []
         for place, (cards, seat, may, size) in enumerate(order):
@@ -153,7 +154,7 @@ class Sampler:
             for _, _, theirs, held in order[:place]:
                 apart = sum(card in theirs and card not in may for card in self._hidden)
                 number -= max(0, held - apart)
-            bounds.append((seat, cards, 0 if free or not size else max(1, comb(max(number, 0), size))))
+            bounds.append((seat, cards, 0 if free else max(1, comb(max(number, 0), size))))
         return bounds
 
     def _draw(self, dice: Random) -> tuple[list[Cards], Cards] | None:
@@ -256,11 +257,12 @@ def _drawn(pool: Cards, count: int, may: Sequence[bool], dice: Random) -> Cards:
     """Cards drawn from those of a pool that may be; the pool loses them and its order."""
     hand: Cards = []
     draw, size = dice.random, len(pool)
-    while len(hand) < count:
+    while count:
         at = int(draw() * size)
         card = pool[at]
         if may[card]:
             hand.append(card)
+            count -= 1
             size -= 1
             pool[at] = pool[size]
     del pool[size:]
