@@ -1,6 +1,7 @@
 """Gauntlet: one challenger at every table, the field spread evenly over the seats beside it."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from service.design import Dice, Order
@@ -45,17 +46,32 @@ def _tables(field: Field) -> int:
 
 def _passes(field: Field, challenger: int) -> list[list[Order]]:
     """For each meeting a list of tables; who sits at two of them is another one each time."""
-    dice = Dice(b"field", field.seed)
-    others = dice.shuffled(each for each in field.entrants if each != challenger)
-    if len(others) < field.size - 1:
-        return [[(challenger, *others)]] * field.meetings
-    spare, seats, passes = 0, _tables(field) * (field.size - 1), list[list[Order]]()
-    for _ in range(field.meetings):
+    apart = tuple(sorted(field.owners.items())) if field.apart else ()
+    return _drawn(field.entrants, challenger, field.size, field.seed, field.meetings, apart)
+
+
+@lru_cache(maxsize=4)  # of a large one it takes seconds, and one portion is asked for after another
+def _drawn(
+    entrants: Order,
+    challenger: int,
+    size: int,
+    seed: bytes,
+    meetings: int,
+    owners: tuple[tuple[int, str], ...],
+) -> list[list[Order]]:
+    """`owners`: of all, where bots of one are kept apart."""
+    field = Field(size, size, entrants, seed, meetings=meetings, apart=bool(owners), owners=dict(owners))
+    dice = Dice(b"field", seed)
+    others = dice.shuffled(each for each in entrants if each != challenger)
+    if len(others) < size - 1:
+        return [[(challenger, *others)]] * meetings
+    spare, seats, passes = 0, _tables(field) * (size - 1), list[list[Order]]()
+    for _ in range(meetings):
         extra = [others[(spare + n) % len(others)] for n in range(seats - len(others))]
         spare += len(extra)
         before = repeated(field, []) + met(table[1:] for each in passes for table in each)
         before.update({(each, each): 1000 for each in others})
         order = dice.shuffled(others) + extra
-        tables = grouped(order, [field.size - 1] * _tables(field), before, dice)
+        tables = grouped(order, [size - 1] * _tables(field), before, dice)
         passes.append([(challenger, *table) for table in tables])
     return passes
