@@ -8,11 +8,23 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import structlog
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from service import shelf
 from service.contest import COMPARISON
@@ -108,6 +120,7 @@ def move(arena: Arena, tournament_id: str, tell: Tell = lambda done, of: None) -
 def bring_back(arena: Arena, tournament_id: str, tell: Tell = lambda done, of: None) -> int:
     """Put a tournament's records into the database again; how many. The file stays; so do they.
 
+    A portion a transaction, so that nobody waits; after an interruption, again: goes on.
     Raises `NotFound` if they were not moved, `Gone` without the file, `Damaged` if it is another one.
     """
     with arena.read() as db:
@@ -115,18 +128,29 @@ def bring_back(arena: Arena, tournament_id: str, tell: Tell = lambda done, of: N
     path, done = _here(arena, known), 0
     if shelf.checked(path) != known.sha256:
         raise Damaged(f"{path} is another file than was written")
-    with arena.work() as work:
-        _moved(work.db, tournament_id, lock=True)  # nothing is cleared meanwhile
-        for number, record in shelf.each(path, of=tournament_id):
-            this = (match.c.tournament_id == tournament_id, match.c.number == number)
-            work.db.execute(update(match).where(*this).values(record=record))
-            done += 1
-            if done % PORTION == 0:
-                tell(done, known.matches)
-        of_it = record_file.c.tournament_id == tournament_id
-        work.db.execute(update(record_file).where(of_it).values(back_at=work.now))
-    log.info("records_brought_back", tournament=tournament_id, matches=done)
-    return done
+    missing = and_(match.c.tournament_id == tournament_id, match.c.status == "done", match.c.record.is_(None))
+    back = update(match).where(missing, match.c.number == bindparam("key"))
+    held = {each.number for each in shelf.entries(path, of=tournament_id)}
+    while True:
+        for some in _portions(shelf.each(path, of=tournament_id)):
+            with arena.work() as work:
+                _moved(work.db, tournament_id, lock=True)
+                work.db.execute(back, [{"key": number, "record": record} for number, record in some])
+            done += len(some)
+            tell(min(done, known.matches), known.matches)
+        with arena.work() as work:
+            _moved(work.db, tournament_id, lock=True)  # nothing is cleared meanwhile
+            if held.isdisjoint(work.db.scalars(select(match.c.number).where(missing))):
+                of_it = record_file.c.tournament_id == tournament_id
+                work.db.execute(update(record_file).where(of_it).values(back_at=work.now))
+                break
+    log.info("records_brought_back", tournament=tournament_id, matches=known.matches)
+    return int(known.matches)
+
+
+def _portions(records: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    while some := list(islice(records, PORTION)):
+        yield some
 
 
 def shelved(arena: Arena) -> list[Shelved]:

@@ -133,6 +133,11 @@ def test_what_was_interrupted_goes_on(arena: Arena, cup: str, monkeypatch: pytes
     assert retention.due(arena, 365) == [cup]
     retention.move(arena, cup)
     assert in_database(arena) == 0 and retention.due(arena, 0) == []
+    with pytest.raises(KeyboardInterrupt):
+        retention.bring_back(arena, cup, stop)
+    assert in_database(arena) == 10
+    assert all(matches.record(arena, f"{cup}-{number}") for number in range(24))
+    assert retention.bring_back(arena, cup) == in_database(arena) == 24
 
 
 def test_what_is_brought_back_during_a_move_is_not_lost(
