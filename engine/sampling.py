@@ -209,7 +209,8 @@ class Sampler:
         if known.looked:
             return Pile(shown + [card for card in known.looked if card != face], [], face, trump)
         older = [card for card in known.faces if card != face]
-        top, bottom = (shown, older) if known.rules.change is Change.TURN else (shown + older[::-1], [])
+        searched = known.rules.change is Change.SEARCH  # and laid on what showed before
+        top, bottom = (shown + older[::-1], []) if searched else (shown, older)
         return Pile(top, bottom, face, trump, _Rest(rest, [self._seen, *hands], dice))
 
     def _question(self) -> tuple[int, Cards]:

@@ -194,6 +194,22 @@ def test_a_look_through_the_pile_is_remembered_for_the_round():
     assert remembered > 10
 
 
+def test_a_face_that_an_out_cancelled_lies_at_the_bottom():
+    dice, found = Random(5), 0
+    match = Match(RuleSet.parse({"preset": "amigo", "change": "name", "deck": {"out": 8}}), 4, bytes(32))
+    told: dict[int, Knowledge] = {}
+    while not match.over:
+        seat, shown = match.round.seat, asked(match)
+        known = told.setdefault(seat, Knowledge(match.rules, shown))
+        known.see(shown)
+        older = [card for card in known.faces if card != known.face]
+        if older:
+            found += 1
+            assert Sampler(known).sample(dice).pile.cards[-len(older) :] == older
+        match.advance(dice.choice(match.legal()))
+    assert found > 10
+
+
 def test_after_a_look_only_action_cards_can_have_left_the_pile():
     rules = RuleSet.parse({"preset": "wikipedia", "change": "search", "deck": {"change": 8, "wild": 8}})
     dice, left = Random(4), 0
