@@ -131,6 +131,15 @@ def test_nothing_is_scaled_by_two(manifests: list[Manifest]) -> None:
         assert "replicas" not in of_kind(manifests, "Deployment")[name]["spec"], f"{name} would be set back"
 
 
+@pytest.mark.parametrize("name", ["api", "players"])
+def test_what_there_are_several_of_does_not_go_with_one_machine(manifests: list[Manifest], name: str) -> None:
+    (pod,) = (pod for pod in pods(manifests) if pod.name == name)
+    (spread,) = pod.spec["topologySpreadConstraints"]
+    assert spread["topologyKey"] == "kubernetes.io/hostname"
+    assert spread["labelSelector"]["matchLabels"].items() <= pod.labels.items()
+    assert of_kind(manifests, "PodDisruptionBudget")[name]["spec"]["maxUnavailable"]
+
+
 @pytest.mark.parametrize("name", ["desk", "beat"])
 def test_there_is_exactly_one(manifests: list[Manifest], name: str) -> None:
     spec = of_kind(manifests, "Deployment")[name]["spec"]
