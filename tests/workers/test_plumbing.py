@@ -1,5 +1,6 @@
 """Pipes of archives: like any other to the bot, and no news from one seat to another."""
 
+import errno
 import os
 
 import pytest
@@ -101,6 +102,16 @@ def test_where_we_may_not_make_them_the_kernel_does(table, monkeypatch: pytest.M
     monkeypatch.setattr(plumbing, "_file_system", lambda: -1)
     work = "number()\n    asyncio.new_event_loop().close()"
     assert table(bot(work), limits=ROOMY).outcome.faults == ()
+
+
+def test_where_a_bots_memory_is_closed_to_us_the_kernel_makes_them(
+    table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "not yours")
+
+    monkeypatch.setattr(plumbing, "open", closed, raising=False)
+    assert table(bot("number()"), limits=ROOMY).outcome.faults == ()
 
 
 def test_nothing_stays_open(sandbox: Sandbox, table) -> None:
