@@ -1,6 +1,7 @@
 """Dashboard and alerts ask for figures that there are: each name and label, in what /metrics really says."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from service import presence, traces
 from service.work import Arena
 
 FOLDER = Path(__file__).parents[2] / "k8s" / "observability"
+AUTOSCALER = FOLDER.parent / "components" / "hpa-age"
 DASHBOARD = json.loads((FOLDER / "dashboard.json").read_text())
 ALERTS = yaml.safe_load((FOLDER / "alerts.yaml").read_text())
 RULES = [rule for group in ALERTS["groups"] for rule in group["rules"]]
@@ -55,6 +57,22 @@ def test_every_figure_that_is_asked_for_is_there(figures: dict[str, set[str]]) -
             assert each.name in figures, f"{title}: there is no {each.name}"
             labels = {matcher.name for matcher in each.matchers.matchers}
             assert labels <= figures[each.name], f"{title}: {each.name} has no {labels - figures[each.name]}"
+
+
+def test_the_autoscaler_is_given_figures_that_there_are(figures: dict[str, set[str]]) -> None:
+    """As prometheus-adapter fills its template in; `namespace` is the scraper's own label."""
+    (patch,) = yaml.safe_load((AUTOSCALER / "kustomization.yaml").read_text())["patches"]
+    wanted = [each["value"]["external"]["metric"]["name"] for each in yaml.safe_load(patch["patch"])]
+    (rule,) = yaml.safe_load((AUTOSCALER / "adapter.yaml").read_text())["externalRules"]
+    ((matcher,),) = (each.matchers.matchers for each in selected(promql_parser.parse(rule["seriesQuery"])))
+    assert rule["resources"]["overrides"] == {"namespace": {"resource": "namespace"}}
+    assert len(wanted) == 2
+    for name in wanted:
+        assert name in figures
+        assert matcher.name == "__name__" and re.fullmatch(matcher.value, name)
+        filled = rule["metricsQuery"].replace("<<.Series>>", name)
+        filled = filled.replace("<<.LabelMatchers>>", 'namespace="rage"')
+        assert [each.name for each in selected(promql_parser.parse(filled))] == [name]
 
 
 @pytest.mark.parametrize("expression", ["max(rage_up", "rage_up{", "histogram_quantile(rage_up)"])

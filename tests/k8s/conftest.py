@@ -15,11 +15,14 @@ import yaml
 ROOT = Path(__file__).parents[2]
 K8S = ROOT / "k8s"
 OVERLAYS = ("local", "prod")
-EVERYTHING = "every component"
 COMPONENTS = (
     *(f"components/{name}" for name in ("keda", "gvisor", "pgbouncer", "tracing", "user-namespaces")),
     "observability",
 )
+COMBINED = {  # what an overlay might take, all at once
+    "every component": COMPONENTS,
+    "without KEDA": ("components/hpa-age", "observability"),
+}
 Manifest = Mapping[str, Any]
 
 
@@ -33,15 +36,14 @@ def rendered(folder: Path) -> list[Manifest]:
     return list(yaml.safe_load_all(done.stdout))
 
 
-@pytest.fixture(scope="session", params=[*OVERLAYS, EVERYTHING])
+@pytest.fixture(scope="session", params=[*OVERLAYS, *COMBINED])
 def manifests(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Manifest]:
-    """Each overlay, and the base with every component at once."""
-    if request.param != EVERYTHING:
+    """Each overlay, and the base with components."""
+    if request.param in OVERLAYS:
         return rendered(K8S / "overlays" / request.param)
     folder = tmp_path_factory.mktemp("everything")
-    there = {name: os.path.relpath(K8S / name, folder) for name in ("base", *COMPONENTS)}
-    parts = [there[name] for name in COMPONENTS]
-    told = {"namespace": "rage", "resources": [there["base"]], "components": parts}
+    base, *parts = (os.path.relpath(K8S / name, folder) for name in ("base", *COMBINED[request.param]))
+    told = {"namespace": "rage", "resources": [base], "components": parts}
     (folder / "kustomization.yaml").write_text(yaml.safe_dump(told))
     return rendered(folder)
 

@@ -26,11 +26,12 @@ KNOWN = {variable(each) for each in fields(Settings)}
 STANDARD = {name for name in vars(environment_variables) if name.startswith("OTEL_")}
 FOREIGN = {  # kinds of operators, which no schema is at hand for: what their specs may say
     "ScaledObject": {"scaleTargetRef", "minReplicaCount", "maxReplicaCount", "pollingInterval",
-                     "cooldownPeriod", "triggers"},
+                     "advanced", "triggers"},
     "TriggerAuthentication": {"secretTargetRef"},
     "ServiceMonitor": {"selector", "endpoints"},
     "PrometheusRule": {"groups"},
 }  # fmt: skip
+AGE = "15"  # seconds that the oldest work has waited, for each pod
 HARMLESS_VOLUMES = {"emptyDir", "persistentVolumeClaim", "configMap", "secret", "projected", "downwardAPI"}
 WITHOUT_PROBES = {  # and why
     "desk": "alert RageNobodyWatches",
@@ -129,6 +130,28 @@ def test_nothing_is_scaled_by_two(manifests: list[Manifest]) -> None:
     assert max(Counter(targets).values(), default=0) <= 1
     for name in targets:
         assert "replicas" not in of_kind(manifests, "Deployment")[name]["spec"], f"{name} would be set back"
+
+
+def test_who_goes_by_age_goes_by_what_is_busy_too_and_lets_no_player_go_in_haste(
+    manifests: list[Manifest],
+) -> None:
+    """Nothing waits as soon as all is taken, and the players that took it must stay."""
+    scaled = of_kind(manifests, "ScaledObject").get("players")
+    plain = of_kind(manifests, "HorizontalPodAutoscaler").get("players")
+    behavior = None
+    if scaled is not None:
+        age = {each["name"]: each["metadata"]["targetQueryValue"] for each in scaled["spec"]["triggers"]}
+        assert age == {"backlog": "100", "age": AGE}
+        behavior = scaled["spec"]["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+    elif plain is not None:
+        processor, *older = plain["spec"]["metrics"]
+        assert processor["type"] == "Resource"
+        assert [each["external"]["target"] for each in older] in (
+            [],
+            [{"type": "AverageValue", "averageValue": AGE}] * 2,
+        )
+        behavior = plain["spec"]["behavior"]
+    assert behavior is None or behavior["scaleDown"]["stabilizationWindowSeconds"] == 300
 
 
 @pytest.mark.parametrize("name", ["api", "players"])

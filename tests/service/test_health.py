@@ -1,11 +1,12 @@
 """Whether the service can serve, and who is there."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from sqlalchemy import Connection, text, update
+from sqlalchemy import Connection, func, select, text, update
 
 from loadtests import singly
 from service import health, presence, progress, reap, tables, tournaments
@@ -136,23 +137,67 @@ def test_a_database_of_the_right_schema_will_do(arena: Arena) -> None:
     assert health.refusing(arena) is None
 
 
-def test_the_clusters_autoscaler_counts_the_matches_to_play(
-    arena: Arena, author: Any, ready_bots: Any, finish: Any
-) -> None:
+def asked(db: Connection, name: str) -> int:
+    """What the cluster's autoscaler is told by the query of that name."""
     (scaled, _) = yaml.safe_load_all(KEDA.read_text())
-    (trigger,) = scaled["spec"]["triggers"]
+    (query,) = (each["metadata"]["query"] for each in scaled["spec"]["triggers"] if each["name"] == name)
+    return int(db.scalar(text(query)))
 
-    def counted() -> int:
-        with arena.read() as db:
-            return int(db.scalar(text(trigger["metadata"]["query"])))
 
-    assert counted() == 0
+def backlog(arena: Arena) -> int:
+    with arena.read() as db:
+        return asked(db, "backlog")
+
+
+def age(arena: Arena) -> int:
+    """By the database's clock, which stands still in a transaction; the figures say the same."""
+    with arena.read() as db:
+        now = db.scalar(select(func.now()))
+        told, figures = asked(db, "age"), health._ages(db, now)
+        oldest = max(figures["rage_queue_age_seconds"], figures["rage_oldest_check_seconds"])
+        assert told == min(round(oldest), 300)
+        return told
+
+
+def test_the_clusters_autoscaler_counts_what_is_to_do(
+    arena: Arena, author: Any, ready_bots: Any, finish: Any, submitted: Any
+) -> None:
+    assert backlog(arena) == 0
     spec = {"name": "Cup", "players": 2, "deals": 2, "entrants": ready_bots(3)}
     made = tournaments.create(arena, author, spec)
     total = made.progress.total
-    assert counted() == total
+    assert backlog(arena) == total
     held = singly.claim(arena, "w")
     assert held is not None
-    assert counted() == total, "what is being played keeps its worker"
+    assert backlog(arena) == total, "what is being played keeps its worker"
     finish(arena, held)
-    assert counted() == total - 1
+    assert backlog(arena) == total - 1
+    submitted()
+    assert backlog(arena) == total, "a check is a match too"
+
+
+@pytest.mark.parametrize("kind", ["postgres"])
+def test_the_clusters_autoscaler_is_told_how_long_the_oldest_work_has_waited(
+    arena: Arena, author: Any, ready_bots: Any, submitted: Any, clock: Any
+) -> None:
+    def ago(seconds: float) -> None:
+        clock.now = datetime.now(UTC) - timedelta(seconds=seconds)
+
+    assert age(arena) == 0
+    entrants = ready_bots(2)
+    ago(100)
+    tournaments.create(arena, author, {"name": "Cup", "players": 2, "deals": 1, "entrants": entrants})
+    assert age(arena) >= 100
+    ago(200)
+    submitted()
+    assert age(arena) >= 200
+    ago(5000)
+    submitted()
+    assert age(arena) == 300, "what nobody can do asks for no more than this"
+    with arena.work() as work:
+        work.db.execute(update(tables.version).values(status="ready"))
+    ago(-5000)  # by a clock that is ahead
+    while singly.claim(arena, "w"):
+        assert age(arena) == 0
+    ago(100)
+    assert age(arena) == 0, "all is taken"
