@@ -34,7 +34,8 @@ def a_match(plays: Sequence[Play], started_at: datetime, now: datetime) -> timed
     whole = len(plays) < LATEST
     since = started_at if whole else min((done for _, done in plays))
     count = len(plays) if whole else len(plays) - 1
-    return (now - since - _still(plays, since, now)) / count if count else None
+    taken = now - since - _still(plays, since, now)
+    return max(taken, timedelta()) / count if count else None  # clocks of workers may be ahead of ours
 
 
 def _still(plays: Sequence[Play], since: datetime, now: datetime) -> timedelta:

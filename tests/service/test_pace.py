@@ -43,6 +43,10 @@ def test_a_long_match_and_a_short_wait_are_part_of_it() -> None:
     assert seconds(played(1, 51), 60) == 30
 
 
+def test_a_worker_whose_clock_is_ahead_makes_no_end_before_now() -> None:
+    assert seconds(played(601, 602), 2) == 0
+
+
 def test_only_the_latest_tell_when_there_are_many() -> None:
     plays = played(*(1000 + each for each in range(LATEST)))
     assert seconds(plays, 1000 + LATEST - 1) == 1
