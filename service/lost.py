@@ -4,8 +4,8 @@ A match that kills its worker must not be played for ever, and one that happened
 died must not be given up for it. So each end without a result adds to a match's `suspicion`: ALONE when the
 match alone can be the reason (its worker's process died at it while the worker lived on, or playing it raised
 an exception on a machine whose sandbox stands its test), TOGETHER when others went down with it, or the
-machine had too little for it. ENOUGH,
-which is three times alone, makes it `failed`. What a stopping or a sick machine hands back adds nothing.
+machine had too little for it. ENOUGH, which is three times alone, makes it `failed`. What a
+stopping or a sick machine hands back adds nothing.
 
 A lease may be of several matches. Where nobody can tell which of them was being played none is suspected, but
 what was tried before is leased by itself (`turns.untried`): the next time it is known.

@@ -17,7 +17,7 @@ class Mark:
     """Clocks at one moment, nanoseconds.
 
     `threads`: how long each thread of the bot ran, and stood ready without a core; none where the kernel does
-    not say. `others`: CPU of the other seats, and ours, who read what it wrote.
+    not say. `others`: CPU of the other seats; `ours`: of this thread, which read what the bot wrote.
     """
 
     wall: int
