@@ -86,7 +86,7 @@ def test_a_service_of_many_machines_plays_a_tournament(world: dict[str, str], tm
 
 def patiently(author: Client) -> list[str]:
     """The house bots, once the API listens."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while True:
         try:
             return [bot["id"] for bot in author.bots(owner="house")]
