@@ -147,12 +147,8 @@ ATTACKS = [
     Attack("inherited descriptors", "print('OPEN', [n for n in range(1024) if opened(n)])", "-"),
     *KERNEL,
     # more of the wire
-    Attack(
-        "widened pipe",
-        "for n in (3, 4):\n    fcntl.fcntl(n, 1031, 1 << 20)\nwire(b'x' * 900_000)",
-        "flood garbage",
-    ),
-    Attack("narrowed pipe", "for n in (3, 4):\n    fcntl.fcntl(n, 1031, 4096)", "-"),
+    Attack("widened pipe", "fcntl.fcntl(3, 1031, 1 << 20)", "escape", True),
+    Attack("narrowed pipe", "fcntl.fcntl(3, 1031, 4096)", "escape", True),
     Attack("half an answer", "wire(b'{\"id\":1,')", "garbage", False),
     Attack("half an answer and no more", "wire(b'{\"id\":1,')\ntime.sleep(600)", "timeout garbage"),
     Attack("half a character", "return '\\ud800'", "garbage illegal", False),

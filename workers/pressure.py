@@ -37,10 +37,14 @@ def starved(since: Mark, now: Mark) -> int:
     """Nanoseconds in which strangers to the match had the core for which the bot stood ready.
 
     As told by that thread which waited longest for none of the bot's others, no other seat, and not for us.
+    One that is older than this time but was not seen at its beginning does not count: what it waited before
+    is unknown, and who starts and ends processes all the time can hide others from a look.
     """
     aside = now.others - since.others + now.ours - since.ours
     longest = 0
     for thread, (ran, stood) in now.threads.items():
+        if thread not in since.threads and ran + stood > now.wall - since.wall:
+            continue
         ran_before, stood_before = since.threads.get(thread, (0, 0))
         siblings = max(now.cpu - since.cpu - (ran - ran_before), 0)
         longest = max(longest, stood - stood_before - siblings - aside)

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import threading
+from typing import Any
 
 import pytest
 
@@ -122,3 +124,32 @@ def test_nothing_stays_open(sandbox: Sandbox, table) -> None:
     for usher in sandbox.launcher.one_shot.parents.values():  # type: ignore[attr-defined]
         usher.close()
     assert proving.open_descriptors(sandbox) == before
+
+
+def test_what_its_pipes_cost_us_a_bot_pays(table, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert table(bot("number()"), limits=ROOMY).outcome.faults == ()
+    usher = sandbox.launcher.one_shot.parents[0]  # type: ignore[attr-defined]
+    assert usher.plumbing.cpu_ns > 0
+    monkeypatch.setattr(plumbing.Plumbing, "cpu_ns", 3_600 * 10**9)
+    (fault,) = table(bot(), limits=ROOMY).outcome.faults
+    assert (str(fault.kind), "ms of CPU" in fault.text) == ("start", True)
+
+
+def test_what_a_pipe_is_made_in_stays_until_it_is_made(
+    table, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else we would make one elsewhere, or keep its ends, for who is ended while it asks."""
+    table(bot("number()"), limits=ROOMY)
+    before, waited = proving.open_descriptors(sandbox), []
+    usher = sandbox.launcher.one_shot.parents[0]  # type: ignore[attr-defined]
+
+    def ended_meanwhile(*told: Any, **more: Any) -> object:
+        ending = threading.Thread(target=usher.plumbing.end)
+        ending.start()
+        ending.join(0.01)
+        waited.append(ending.is_alive())
+        return open(*told, **more)
+
+    monkeypatch.setattr(plumbing, "open", ended_meanwhile, raising=False)
+    table(bot("number()"), limits=ROOMY)
+    assert waited[0] and proving.open_descriptors(sandbox) == before

@@ -24,6 +24,7 @@ def test_where_waiting_is_not_counted_lateness_is_the_hosts_only_under_pressure(
         ({"main": (100, 900), "new": (400, 950)}, 500),
         ({"main": (0, 10), "long there": (400, 3_950)}, 500),
         ({"main": (100, 300)}, 0),
+        ({"main": (100, 900), "hidden before": (0, WALL + 1)}, 150),
         ({}, 0),
     ],
 )

@@ -109,7 +109,7 @@ def _narrow(rules: Any, seccomp: Any) -> None:
     for command in range(48):
         if command not in policy.LOCK_COMMANDS:
             _rule(rules, seccomp.ALLOW, "fcntl", argument(1, equal, command))
-    for command in (1030, 1031, 1032):  # F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ
+    for command in (1030, 1032):  # F_DUPFD_CLOEXEC, F_GETPIPE_SZ
         _rule(rules, seccomp.ALLOW, "fcntl", argument(1, equal, command))
     _rule(rules, seccomp.ALLOW, "sendto", argument(4, equal, 0))
     _rule(

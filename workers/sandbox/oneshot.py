@@ -133,12 +133,9 @@ class OneShot(Running):
         return self._bot
 
     def _threads(self) -> list[str]:
-        """Of all its processes."""
-        found: list[str] = []
-        with contextlib.suppress(OSError):  # one has just ended
-            for pid in _descendants(_said(self._told, "child-pid") or 0) if self._pid() else ():
-                found += kernel.threads(pid)
-        return found
+        """Of all its processes that live; one that ends meanwhile hides no other."""
+        init = _said(self._told, "child-pid") or 0
+        return [thread for pid in _living(init) for thread in kernel.threads(pid)] if self._pid() else []
 
     def silent(self) -> bool:
         """bubblewrap holds the output open as well, so what the bot's own processes hold is looked at."""
@@ -159,7 +156,15 @@ class OneShot(Running):
         return self.group.cpu_ns() if self.group else None
 
 
+def _living(pid: int) -> Iterator[int]:
+    for thread in kernel.threads(pid):
+        for child in kernel.told(f"{thread}/children").split():
+            yield int(child)
+            yield from _living(int(child))
+
+
 def _descendants(pid: int) -> Iterator[int]:
+    """The same for who must know of all: raises `OSError` if one has just ended."""
     for thread in os.listdir(f"/proc/{pid}/task"):
         for child in Path(f"/proc/{pid}/task/{thread}/children").read_text().split():
             yield int(child)

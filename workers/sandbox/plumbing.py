@@ -14,6 +14,7 @@ import os
 import select
 import struct
 import threading
+import time
 
 from workers.sandbox import filters, policy
 
@@ -37,12 +38,15 @@ class Plumbing:
         self._pipes = filters.numbers(policy.PIPES)
         self._place = -1
         self._paired = True
+        self._laying = threading.Lock()  # while it is held the file system stays open
+        self._used = self._used_before = 0
         self._thread = threading.Thread(target=self._serve, name="plumbing", daemon=True)
         self._thread.start()
 
     def begin(self) -> None:
         """A new bot is about to start."""
         self.end()
+        self._used_before = self._used
         self._place, self._paired = _file_system(), True
 
     def begun(self) -> None:
@@ -51,9 +55,15 @@ class Plumbing:
 
     def end(self) -> None:
         """It has ended; idempotent."""
-        if self._place >= 0:
-            os.close(self._place)
-            self._place = -1
+        with self._laying:
+            if self._place >= 0:
+                os.close(self._place)
+                self._place = -1
+
+    @property
+    def cpu_ns(self) -> int:
+        """CPU nanoseconds of ours that this bot's asking took."""
+        return self._used - self._used_before
 
     def close(self) -> None:
         """All who could ask have ended; idempotent."""
@@ -67,9 +77,13 @@ class Plumbing:
             asked = bytearray(ASKED.size)
             try:
                 fcntl.ioctl(self._listener, RECEIVE, asked)
-                fcntl.ioctl(self._listener, ANSWER, self._answer(*ASKED.unpack(asked)))
+                with self._laying:
+                    answer = self._answer(*ASKED.unpack(asked))
+                fcntl.ioctl(self._listener, ANSWER, answer)
             except OSError:  # who asked is gone
                 continue
+            finally:
+                self._used = time.thread_time_ns()
         os.close(self._listener)
 
     def _answer(self, asker: int, pid: int, _: int, call: int, __: int, ___: int, *told: int) -> bytes:
@@ -100,9 +114,9 @@ class Plumbing:
                 theirs = [self._handed(asker, end, flags & os.O_CLOEXEC) for end in ends]
                 _write(memory.fileno(), at, struct.pack("2i", *theirs))  # its own: it lived to be handed them
         finally:
-            os.unlink("pipe", dir_fd=self._place)
             for end in ends:
                 os.close(end)
+            os.unlink("pipe", dir_fd=self._place)
 
     def _handed(self, asker: int, end: int, flags: int) -> int:
         """The number it has in the process that asked."""

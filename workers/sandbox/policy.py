@@ -114,7 +114,8 @@ FUTEX_WAITS = [0, 9, 9 | 256]  # waiting for a thread's end is never private; wa
 
 CLONE_THREAD = 0x0001_0000
 CLONE_NEW = 0x7E02_0080  # every CLONE_NEW* flag: time, mount, cgroup, uts, ipc, user, pid, net
-# fcntl commands whose locks on files all seats read would be a channel between them
+# fcntl commands whose locks on files all seats read would be a channel between them. So would F_SETPIPE_SZ
+# be: we make the pipes of all seats, and once one maker's pipes are wide together it fails for each
 LOCK_COMMANDS = [5, 6, 7, 36, 37, 38]
 PRCTL_ALLOWED = [
     3,

@@ -125,6 +125,7 @@ class Ushered(OneShot):
         return counted // KIB or self.peak_of(self._pid())
 
     def _group_cpu_ns(self) -> int | None:
-        """For who may have processes; a single one has a clock of its own."""
+        """For who may have processes; a single one has a clock of its own. What its pipes cost us is its."""
         used = self.group.cpu_ns() if self.group and self.forks else None
-        return None if used is None else used - self._cpu_before
+        pipes = self.parent.plumbing.cpu_ns if self.parent.plumbing is not None else 0
+        return None if used is None else used - self._cpu_before + pipes
