@@ -65,7 +65,7 @@ class SandboxPlayer:
     def _start(self, start: Mapping[str, Any]) -> None:
         self._wire.send(told.start(start))
         try:
-            line = self._wait(self._limits.start_ms)
+            line = self._wait(WallClock(self._asked_at, self._limits.start_ms))
         except Overlong as overlong:
             text = "its first line is longer than 4 KiB"
             self._fault(FaultKind.START, text, out=True, answer=overlong.start)
@@ -181,9 +181,10 @@ class SandboxPlayer:
 
     def _answer(self, number: int) -> tuple[bytes, object]:
         """The first line that does not answer an earlier question, and what it says."""
+        clock = WallClock(self._asked_at, self._limits.decision_ms)  # a late answer is no new beginning
         while True:
             try:
-                line = self._wait(self._limits.decision_ms, asked=number)
+                line = self._wait(clock, asked=number)
             except Overlong as overlong:
                 self._fault(FaultKind.GARBAGE, "a line longer than 4 KiB", answer=overlong.start)
             if line is None:
@@ -197,9 +198,8 @@ class SandboxPlayer:
             if answered == number:
                 return line, answer
 
-    def _wait(self, wall_ms: int, *, asked: int = 0) -> bytes | None:
+    def _wait(self, clock: WallClock, *, asked: int = 0) -> bytes | None:
         """The next line, or None once the wall clock of this question has run out; watches CPU on the way."""
-        clock = WallClock(self._asked_at, wall_ms)
         try:
             while (line := self._wire.line(clock.look)) is None:
                 if self._running.silent() and (line := self._wire.line(0.0)) is None:

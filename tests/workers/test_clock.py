@@ -88,6 +88,24 @@ def test_a_match_spoilt_by_the_host_is_replayed_twice_and_only_where_waiting_is_
 
 
 @pytest.mark.sandbox
+def test_an_answer_that_comes_too_late_does_not_wind_the_next_questions_clock_up(table, monkeypatch) -> None:
+    made: list[int] = []
+
+    class Counted(WallClock):
+        def __init__(self, asked_at: int, wall_ms: int) -> None:
+            made.append(wall_ms)
+            super().__init__(asked_at, wall_ms)
+
+    monkeypatch.setattr("workers.player.WallClock", Counted)
+    played = table(
+        "import time\ndef bid(v):\n    time.sleep(0.3)\n    return 0\ndef play(v): time.sleep(2)",
+        limits=Limits(decision_ms=200),
+    )
+    assert [str(fault.kind) for fault in played.outcome.faults] == ["timeout"] * 3
+    assert made.count(200) == sum(each.decisions for each in played.usage)
+
+
+@pytest.mark.sandbox
 def test_a_start_is_timed_from_when_there_is_a_bot_that_can_be_counted(sandbox: Sandbox, monkeypatch) -> None:
     """Else one that sleeps could be taken for one whom a busy machine let not begin."""
     monkeypatch.setattr("workers.clock.host_was_late", lambda since, now: True)
