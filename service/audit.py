@@ -5,12 +5,12 @@ file says how to do the same in any language. What is wrong first is named in a 
 """
 
 import hashlib
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.record import verify
 from engine.scoring import counted
+from service.recount import Recount
 from service.schedule import group_seed
 
 Json = Mapping[str, Any]
@@ -28,14 +28,13 @@ class Audit:
         self._entrants = {each["number"]: each for each in tournament["entrants"]}
         self._next = 0
         self._seatings: dict[int, tuple[int, Sequence[int]]] = {}
-        self._lines: defaultdict[int, list[tuple[Sequence[int], Sequence[int], Sequence[int]]]]
-        self._lines = defaultdict(list)
+        self._recount = Recount(tournament)
         self.matches = 0
 
     @property
     def groups(self) -> int:
         """Deals that were played."""
-        return len(self._lines)
+        return len({result.group for result in self._recount.results})
 
     def begin(self, promised: str | None = None) -> str | None:
         """Is the secret that of the hash, the one the server shows and the one noted at the start?"""
@@ -57,13 +56,7 @@ class Audit:
         """Are all matches there, and do the standings follow from the records?"""
         if self._told["status"] == "finished" and self._next != self._told["progress"]["total"]:
             return f"matches: {self._next} are listed, {self._told['progress']['total']} were planned"
-        sums = self._sums()
-        for row in standings:
-            name, found = row["name"], sums[row["entrant"]]
-            for field in ("matches", "points", "exact_bids"):
-                if row[field] != found[field]:
-                    return f"standings: {name} has {row[field]} {field}, by the records {found[field]}"
-        return None
+        return self._recount.discrepancy(standings)
 
     def _seating(self, match: Json) -> str | None:
         if match["number"] != self._next:
@@ -80,6 +73,7 @@ class Audit:
             entered = self._entrants.get(seat["entrant"])
             if entered is None or any(seat[key] != entered[key] for key in ("bot_id", "version")):
                 return f"seats[{seat['seat']}]: not the version entered as number {seat['entrant']}"
+        self._recount.seat(match)
         return None
 
     def _record(self, match: Json, record: Json) -> str | None:
@@ -88,22 +82,8 @@ class Audit:
             wrong = f"record.rules: {record['rules']}, announced were {self._told['rules']}"
         if wrong is None:
             self.matches += 1
-            points = counted(record["scores"], record["out"])
-            order = [seat["entrant"] for seat in match["seats"]]
-            self._lines[match["group"]].append((order, points, record["exact_bids"]))
+            self._recount.add(match)
         return wrong
-
-    def _sums(self) -> dict[int, Counter[str]]:
-        sums: dict[int, Counter[str]] = {number: Counter() for number in self._entrants}
-        for group in self._lines.values():
-            if self._told["duplicate"] and len(group) < len(set(group[0][0])):
-                continue
-            for order, points, exact in group:
-                for entrant in set(order):  # who has a team's seats counts once, by the lesser points
-                    mine = [seat for seat, other in enumerate(order) if other == entrant]
-                    least = min(points[seat] for seat in mine)
-                    sums[entrant].update(matches=1, points=least, exact_bids=exact[mine[0]])
-        return sums
 
 
 def secret_discrepancy(secret: str, promised: str | None) -> str | None:
@@ -145,8 +125,15 @@ def _foreign(match: Json, record: Json) -> str | None:
             return f"record.about.{key}: {about.get(key)!r:.70} instead of {value!r}"
     if record["players"] != len(match["seats"]):
         return f"seats: {len(match['seats'])}, by its record {record['players']}"
-    for field, fields in (("score", "scores"), ("place", "places"), ("exact_bids", "exact_bids")):
-        for seat, value in zip(match["seats"], record[fields], strict=True):
+    columns = {
+        "score": record["scores"],
+        "counted": counted(record["scores"], record["out"]),
+        "exact_bids": record["exact_bids"],
+        "place": record["places"],
+        "out": [seat in record["out"] for seat in range(record["players"])],
+    }
+    for field, values in columns.items():
+        for seat, value in zip(match["seats"], values, strict=True):
             if seat[field] != value:
                 return f"seats[{seat['seat']}].{field}: {seat[field]}, by its record {value}"
     return None

@@ -69,7 +69,11 @@ def standings_of(arena: Arena, tournament_id: str) -> list[StandingRow]:
 
 def added_up(arena: Arena, tournament_id: str) -> list[StandingRow]:
     """The same, out of its matches."""
-    played = _played(arena, tournament_id)
+    return rows(_played(arena, tournament_id))
+
+
+def rows(played: "Played") -> list[StandingRow]:
+    """The same of what was played; pure."""
     lines = numbers.standings(len(played.entrants), played.results, played.group_size)
     shares = luck.totals(played.whole()) if played.duplicate else {}
     return [
@@ -99,8 +103,11 @@ def crosstable_of(arena: Arena, tournament_id: str) -> list[PairRow]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Played:
-    """A tournament's entrants and finished matches; `bids` are those of one match."""
+class Played:
+    """A tournament's entrants and finished matches; `bids` are those of one match.
+
+    `order` is the format's own: entrants best first, level ones together; None: by points.
+    """
 
     entrants: list[Entrant]
     results: list[numbers.Result]
@@ -113,7 +120,7 @@ class _Played:
         return numbers.whole_groups(self.results, self.group_size)
 
 
-def _played(arena: Arena, tournament_id: str) -> _Played:
+def _played(arena: Arena, tournament_id: str) -> Played:
     with arena.read() as db:
         query = select(tournament_rows).where(tournament_rows.c.id == tournament_id)
         row = db.execute(query).first()
@@ -123,10 +130,10 @@ def _played(arena: Arena, tournament_id: str) -> _Played:
         found = [each.result for each in results.of_tournament(db, tournament_id)]
         own = order.of_format(db, row)
     bids = len(RuleSet.parse(row.rules, row.players).rounds(row.players))
-    return _Played(listed, found, row.players if row.duplicate else 1, row.duplicate, bids, own)
+    return Played(listed, found, row.players if row.duplicate else 1, row.duplicate, bids, own)
 
 
-def _line(line: numbers.Standing, played: _Played, share: luck.Dealt | None) -> StandingRow:
+def _line(line: numbers.Standing, played: Played, share: luck.Dealt | None) -> StandingRow:
     who, bids = played.entrants[line.entrant], line.matches * played.bids
     same = ("place", "entrant", "points", "average", "wins", "exact_bids", "faults", "outs", "matches")
     return StandingRow(

@@ -105,7 +105,7 @@ def done(db: Connection, row: "Row[Any]") -> list[Done]:
         Done(
             kind=each.kind,
             tables=tuple(
-                _table(tuple(order), found.get(each.first_group + index, []))
+                table_of(tuple(order), found.get(each.first_group + index, []))
                 for index, order in enumerate(each.tables)
             ),
             byes=tuple(each.byes),
@@ -122,7 +122,8 @@ def expected(row: "Row[Any]", count: int) -> int:
     return FORMATS[row.format].groups(field) * (field.size if field.duplicate else 1)
 
 
-def _table(order: Order, played: "list[Result]") -> Table:
+def table_of(order: Order, played: Sequence[Result]) -> Table:
+    """What came of a deal group, whose matches are given if all of them were played."""
     points: dict[int, int] = dict.fromkeys(order, 0) if played else {}
     exact = dict(points)
     for result in played:

@@ -106,13 +106,22 @@ def _matches(db: Connection, query: "Select[Any]") -> Iterator[Seated]:
 
 
 def _seated(rows: "list[Row[Any]]") -> Seated:
-    """Who has a team's seats counts once: with the lesser points and place of them, and all faults."""
-    seats: dict[int, list[Row[Any]]] = {}
+    versions = {row.entrant: row.version_id for row in reversed(rows)}
+    result = result_of(rows[0].deal_group, rows)
+    return Seated(result, tuple(versions[each] for each in result.entrants))
+
+
+def result_of(group: int, rows: Iterable[Any]) -> Result:
+    """A match's result out of its seats, which have the columns of `seat`.
+
+    Who has a team's seats counts once: with the lesser points and place of them, and all faults.
+    """
+    seats: dict[int, list[Any]] = {}
     for row in rows:
         seats.setdefault(row.entrant, []).append(row)
     each = list(seats.values())
-    result = Result(
-        group=rows[0].deal_group,
+    return Result(
+        group=group,
         entrants=tuple(seats),
         counted=tuple(min(row.counted for row in mine) for mine in each),
         exact_bids=tuple(mine[0].exact_bids for mine in each),
@@ -120,7 +129,6 @@ def _seated(rows: "list[Row[Any]]") -> Seated:
         faults=tuple(sum(row.faults for row in mine) for mine in each),
         out=tuple(any(row.out for row in mine) for mine in each),
     )
-    return Seated(result, tuple(mine[0].version_id for mine in each))
 
 
 def _places(worst: list[int]) -> tuple[int, ...]:
