@@ -106,16 +106,25 @@ def read_out(document: Mapping[str, Any], players: int) -> tuple[int, ...]:
 
 def read_moves(document: Mapping[str, Any]) -> bytes:
     """Every decision of a document, in order; raises `RecordError` at what is no move at all."""
+    moves = bytearray()
+    for index, told in enumerate(_rounds(document)):
+        for number, value in enumerate(_moves(told, f"rounds[{index}]")):
+            moves.append(_read_move(value, f"rounds[{index}].moves[{number}]"))
+    return bytes(moves)
+
+
+def _rounds(document: Mapping[str, Any]) -> list[Any]:
     rounds = document["rounds"]
     if not isinstance(rounds, list):
         raise RecordError("rounds", "must be a list")
-    moves = bytearray()
-    for index, told in enumerate(rounds):
-        if not isinstance(told, Mapping) or not isinstance(told.get("moves"), list):
-            raise RecordError(f"rounds[{index}].moves", "must be a list")
-        for number, value in enumerate(told["moves"]):
-            moves.append(_read_move(value, f"rounds[{index}].moves[{number}]"))
-    return bytes(moves)
+    return rounds
+
+
+def _moves(told: object, path: str) -> list[Any]:
+    moves = told.get("moves") if isinstance(told, Mapping) else None
+    if not isinstance(moves, list):
+        raise RecordError(f"{path}.moves", "must be a list")
+    return moves
 
 
 def _read_move(value: object, path: str) -> int:
@@ -143,28 +152,35 @@ def check_head(document: Mapping[str, Any]) -> None:
 
 
 def first_discrepancy(document: Mapping[str, Any], match: Match, out: tuple[int, ...]) -> str | None:
-    """Plays a document's rounds in `match` (about to begin) and names the first thing that is not so."""
-    for index, told in enumerate(document["rounds"]):
+    """Plays a document's rounds in `match` (about to begin) and names the first thing that is not so.
+
+    Raises `RecordError` where that is no list of moves, or no move: what was played before it is right.
+    """
+    rounds = _rounds(document)
+    for index, told in enumerate(rounds):
         if match.over:
             return f"rounds[{index}]: the match has {len(match.rounds)} rounds"
         wrong = _wrong_round(told, match, f"rounds[{index}]")
         if wrong:
             return wrong
     if not match.over:
-        return f"rounds: {len(document['rounds'])} recorded, the match has {len(match.rounds)}"
+        return f"rounds: {len(rounds)} recorded, the match has {len(match.rounds)}"
     result = result_as_dict(match, out)
     extra = {key: document[key] for key in document if key not in (*KEYS, "about")}
     return difference(result, extra, "")
 
 
-def _wrong_round(told: Mapping[str, Any], match: Match, path: str) -> str | None:
+def _wrong_round(told: object, match: Match, path: str) -> str | None:
+    if not isinstance(told, Mapping):
+        return f"{path}: must be an object"
     number = match.number
     expected = _deal_part(match, number)
     wrong = difference(expected, {key: told[key] for key in expected if key in told}, path)
     if wrong:
         return wrong
-    for index, value in enumerate(told["moves"]):
+    for index, value in enumerate(_moves(told, path)):
         where = f"{path}.moves[{index}]"
+        _read_move(value, where)
         if len(match.finished) == number:
             return f"{where}: the round is over"
         try:

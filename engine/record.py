@@ -6,7 +6,7 @@ other programs; `verify` deals and plays such a document again.
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from engine import VERSION, document, packing, packing_v1
@@ -78,22 +78,28 @@ class Record:
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> "Record":
         """The record in a document; what can be computed is not read. Raises `RecordError`."""
-        document.check_head(told)
-        rules, players = document.read_rules(told)
-        seed, out = document.read_seed(told), document.read_out(told, players)
-        return cls(told["engine"], rules, players, seed, document.read_moves(told), out)
+        return replace(_head(told), moves=document.read_moves(told))
+
+
+def _head(told: Mapping[str, Any]) -> Record:
+    """The record in a document but for its moves."""
+    document.check_head(told)
+    rules, players = document.read_rules(told)
+    seed, out = document.read_seed(told), document.read_out(told, players)
+    return Record(told["engine"], rules, players, seed, b"", out)
 
 
 def verify(told: Mapping[str, Any]) -> str | None:
     """None if all in a document is as the rules have it, else the first discrepancy, named by its path.
 
-    A key `about` is free and not looked at.
+    First in the order of play: a round is read when all before it is right. A key `about` is free and not
+    looked at.
     """
     try:
-        record = Record.from_json(told)
+        record = _head(told)
+        if record.engine != VERSION:
+            return f"engine: {record.engine!r:.20} recorded, this is {VERSION!r}"
+        match = Match(record.rules, record.players, record.seed)
+        return document.first_discrepancy(told, match, record.out)
     except RecordError as wrong:
         return str(wrong)
-    if record.engine != VERSION:
-        return f"engine: {record.engine!r:.20} recorded, this is {VERSION!r}"
-    match = Match(record.rules, record.players, record.seed)
-    return document.first_discrepancy(told, match, record.out)

@@ -4,7 +4,7 @@ import copy
 import json
 import zlib
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -153,6 +153,31 @@ def test_whatever_is_changed_in_a_document_is_named(document, tamper, path):
     found = verify(changed)
     assert found is not None
     assert found.startswith(path)
+
+
+def at(document: Any, path: Sequence[Any], value: Any) -> None:
+    for key in path[:-1]:
+        document = document[key]
+    document[path[-1]] = value
+
+
+IN_ORDER = [  # what is wrong, in the order of play, and how it is named
+    (("rounds", 0, "hands", 1, 0), "X1", "rounds[0].hands[1][0]"),
+    (("rounds", 0, "moves", 1), [], "rounds[0].moves[1]: [] is no move"),
+    (("rounds", 0, "moves", 4), "X1", "rounds[0].moves[4]: 'X1' is no move"),
+    (("rounds", 0, "points", 0), 99, "rounds[0].points[0]"),
+    (("rounds", 1, "dealer"), 9, "rounds[1].dealer"),
+    (("rounds", 1, "moves"), None, "rounds[1].moves: must be a list"),
+    (("scores", 0), 999, "scores[0]"),
+]
+
+
+@pytest.mark.parametrize("first", range(len(IN_ORDER)))
+def test_of_all_that_is_wrong_the_first_in_the_order_of_play_is_named(document, first):
+    changed = copy.deepcopy(document)
+    for path, value, _ in IN_ORDER[first:]:
+        at(changed, path, value)
+    assert str(verify(changed)).startswith(IN_ORDER[first][2])
 
 
 @pytest.mark.parametrize("document", [None, [], "record", 7])
