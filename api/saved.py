@@ -49,6 +49,12 @@ def load() -> Login | None:
         raise click.ClickException(f"{path()} is not readable; log in again: rage login URL") from None
 
 
+def where() -> str:
+    """The server the person logged in at last, or the usual one."""
+    login = load()
+    return login.url if login else DEFAULT
+
+
 def client() -> Client:
     """The server that was chosen on the command line, or where the person logged in.
 

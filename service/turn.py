@@ -23,20 +23,32 @@ SOON = 0.02  # seconds after which it is looked twice as often
 
 
 class Turn:
-    """One of this process's threads at a time, of those that write."""
+    """One of this process's threads at a time, of those that write.
+
+    Its queue moves on, so there is time for it; but when one is turned away because another process does not
+    let it write, all who waited behind it are.
+    """
 
     def __init__(self, patience: float) -> None:
-        """`patience`: seconds to wait for the others."""
+        """`patience`: seconds to wait for the others of this process."""
         self._patience = patience
         self._lock = Lock()
+        self._turned_away = 0.0
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Have it; raises SQLAlchemy's `TimeoutError`, as when all connections are taken."""
+        came = time.monotonic()
         if not self._lock.acquire(timeout=self._patience):
             raise NoConnection("too many others of this process wait to write")
         try:
+            if self._turned_away > came:
+                raise NoConnection("others of this process waited in vain to write")
             yield
+        except OperationalError as error:
+            if LOCKED in str(error.orig):
+                self._turned_away = time.monotonic()
+            raise
         finally:
             self._lock.release()
 

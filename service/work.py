@@ -22,6 +22,7 @@ from service.settings import Settings
 
 log = structlog.get_logger(__name__)
 PATIENT, HASTY = 30.0, 1.5  # seconds to wait for the database: a worker has time, who asks over HTTP has not
+QUEUE = 10.0  # seconds for the other writers of one's own process, who are quick
 FULL = ("disk is full", "No space left")
 BUSY = ("40001", "40P01", "55P03")  # PostgreSQL: not serializable, a deadlock, a lock waited for too long
 UNDEFINED_TABLE = "42P01"  # PostgreSQL
@@ -75,7 +76,7 @@ class Arena:
             made,
             CeleryQueue.of(settings) if queue is None else queue,
             clock or (lambda: datetime.now(UTC)),
-            turn.Turn(patience) if made.dialect.name == "sqlite" else nullcontext,
+            turn.Turn(max(patience, QUEUE)) if made.dialect.name == "sqlite" else nullcontext,
         )
 
     @contextmanager

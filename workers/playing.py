@@ -34,7 +34,8 @@ log = structlog.get_logger(__name__)
 LATE = 1.5  # of a batch's time: nothing more of it is begun, and nobody waits for the rest
 LONGEST_CHECK = 600.0  # seconds a check's lease is renewed at most
 SHORTEST_REST, LONGEST_REST = 1.0, 60.0  # seconds
-SLOWEST = 100  # times slower than alone a match may be on a busy machine before it is taken for hanging
+SLOWEST = 100  # times slower than alone a match may be on a busy machine before it is taken for hanging,
+LONGEST = 3600.0  # and for how many seconds at the most, unless alone it may last longer
 
 
 def play_for_a_while(shop: Workshop) -> None:
@@ -187,7 +188,7 @@ def _longest(held: Assignment) -> float:
     decisions = RuleSet.parse(held.rules, seats).decisions(seats)
     computing = seats * (limits.start_cpu_ms + limits.cpu_budget_ms(decisions))  # clocks stand still for it
     once = seats * (limits.start_ms + decisions * limits.decision_ms) + computing
-    return SLOWEST * once / 1000
+    return max(once / 1000, min(SLOWEST * once / 1000, LONGEST))
 
 
 def _rest(shop: Workshop, broken: Broken) -> None:

@@ -60,7 +60,8 @@ def _go_on(version: Json, called: str) -> None:
     word = f'"{called}"' if " " in called else called
     if version["status"] == "ready":
         shown.say()
-        shown.say(f'Let it play:  rage tournament create "First cup" {word} counter cautious random --watch')
+        field = f"{word} counter cautious random"  # ten deals, so that it gets a place in the rankings
+        shown.say(f'Let it play:  rage tournament create "First cup" {field} --deals 10 --watch')
     elif version["status"] == "checking":
         shown.say(f"It is being tried out. How that goes:  rage bot show {word}")
 

@@ -51,9 +51,9 @@ def match_id(text: str, what: str = WHAT) -> str:
     told = id_in(text, "matches", "tournaments", "comparisons")
     if MATCH.fullmatch(told):
         return told
-    verify = f" (of a tournament? rage tournament verify {told})" if TOURNAMENT.fullmatch(told) else ""
-    kinds = "neither a file nor" if what == WHAT else "not"
-    raise click.BadParameter(f"{text} is {kinds} the id of a match{verify}", param_hint=what)
+    verb, kinds = ("verify", "neither a file nor") if what == WHAT else ("show", "not")
+    instead = f" (of a tournament? rage tournament {verb} {told})" if TOURNAMENT.fullmatch(told) else ""
+    raise click.BadParameter(f"{text} is {kinds} the id of a match{instead}", param_hint=what)
 
 
 one_match = click.argument(

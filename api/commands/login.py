@@ -9,7 +9,7 @@ from api.client import Client, ProblemError
 
 
 @click.command(short_help="Remember a server and your token there.")
-@click.argument("url", default=saved.DEFAULT)
+@click.argument("url", default=saved.where)
 @click.option("--register", "name", metavar="NAME", help="Make an account of this name there first.")
 @click.option("--token", help="Your token there; asked for if neither is given.")
 def login(url: str, name: str | None, token: str | None) -> None:
@@ -19,7 +19,8 @@ def login(url: str, name: str | None, token: str | None) -> None:
     rage login http://127.0.0.1:8000 --register ada     a new account
     rage login http://127.0.0.1:8000                    asks for the token you have
 
-    Both are kept in a file that only you can read.
+    Both are kept in a file that only you can read. Without URL: where you logged in last, or
+    http://127.0.0.1:8000.
     """
     if name and token:
         raise click.UsageError("give --register or --token, not both")

@@ -1,8 +1,14 @@
 """Whatever a command is told to look at may be told by the address that a browser shows."""
 
+import click
 import pytest
 
 from api.commands.addresses import id_in
+
+
+def asking(url: str) -> click.Context:
+    """A command that would ask this server."""
+    return click.Context(click.Command("rage"), obj={"url": url})
 
 
 @pytest.mark.parametrize(
@@ -22,4 +28,13 @@ from api.commands.addresses import id_in
     ],
 )
 def test_an_id_is_found_in_the_address_of_its_page(text: str, kind: str, found: str) -> None:
-    assert id_in(text, kind) == found
+    here = "https://rage.example" if "rage.example" in text else "http://localhost:8000"
+    with asking(here):
+        assert id_in(text, kind) == found
+
+
+@pytest.mark.parametrize("here", ["https://rage.example", "http://127.0.0.1:8001", "http://127.0.0.1"])
+def test_an_address_on_another_server_is_not_asked_of_this_one(here: str) -> None:
+    wrong = rf"is not on {here}, .*rage --url http://127.0.0.1:8000 "
+    with asking(here), pytest.raises(click.UsageError, match=wrong):
+        id_in("http://127.0.0.1:8000/matches/t_k4-17", "matches")

@@ -311,7 +311,7 @@ def test_a_match_of_the_server_is_verified_by_its_id(
     page = f"{logged_in.url}/tournaments/{made['id']}"
     assert run("tournament", "show", page).output.startswith(made["id"])
     assert run("bot", "show", f"{logged_in.url}/bots/{four[0]}").output.startswith(four[0])
-    assert f"rage tournament verify {made['id']}" in run("match", "show", page, status=2).output
+    assert f"rage tournament show {made['id']}" in run("match", "show", page, status=2).output
     assert "no match" in run("verify", f"{made['id']}-9999", status=1).output
 
 

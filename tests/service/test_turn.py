@@ -4,6 +4,8 @@ import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
+from threading import Barrier
 
 import pytest
 from sqlalchemy import func, insert, select
@@ -12,6 +14,7 @@ from service.errors import Unavailable
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.tables import pulse
+from service.turn import Turn
 from service.work import Arena
 
 THREADS, WRITES = 16, 6
@@ -51,9 +54,30 @@ def test_threads_and_processes_that_write_all_at_once_are_all_served(arena: Aren
 
 
 def test_who_waits_too_long_for_its_own_process_is_told_that_it_is_busy(hasty: Arena) -> None:
+    hasty = replace(hasty, turn=Turn(0.05))
     with hasty.work(), pytest.raises(Unavailable, match="busy"), hasty.work():
         raise AssertionError("two at once")
     write(hasty, 1)
+
+
+def test_who_waited_behind_one_that_was_turned_away_is_turned_away_with_it(
+    arena: Arena, hasty: Arena
+) -> None:
+    """Else each would wait for itself, one after the other."""
+    all_there = Barrier(THREADS)
+
+    def turned_away(number: int) -> str:
+        all_there.wait(30)
+        try:
+            write(hasty, number)
+        except Unavailable as busy:
+            return repr(busy.__cause__)
+        return "written"
+
+    with arena.work(), ThreadPoolExecutor(THREADS) as crowd:
+        said = list(crowd.map(turned_away, range(THREADS)))
+    assert sum("in vain" in each for each in said) > THREADS / 2
+    assert "written" not in said
 
 
 def test_who_was_turned_away_writes_the_next_time_with_the_patience_it_had(
