@@ -9,6 +9,7 @@ from service.errors import Invalid
 
 LONGEST = 40
 ALLOWED = re.compile(r"\w(?:[\w .+-]*\w)?")
+UNFIT = re.compile("[\0\ud800-\udfff]")  # letters that no database takes, and no name has
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -45,8 +46,8 @@ def key(value: str) -> str:
 
 
 def exact(value: str) -> str:
-    """A name's letters without case, of whichever alphabet they are."""
-    return unicodedata.normalize("NFKC", value).casefold()
+    """A name's letters without case, of whichever alphabet they are; fit to be looked for in any database."""
+    return UNFIT.sub("\ufffd", unicodedata.normalize("NFKC", value).casefold())
 
 
 def shape(value: str) -> str:

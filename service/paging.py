@@ -3,7 +3,6 @@
 import base64
 import binascii
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,11 +11,11 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import ColumnElement, Tuple, literal, tuple_
 
 from service.errors import Invalid
+from service.names import UNFIT
 from service.tables import EPOCH, MICROSECOND
 
 T = TypeVar("T")
 MOST = 200
-UNFIT = re.compile("[\0\ud800-\udfff]")  # letters that no database takes
 
 
 class Micros(int):

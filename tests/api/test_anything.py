@@ -16,6 +16,7 @@ from service import accounts, schema
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.work import Arena
+from tests.databases import OwnDatabase
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -64,17 +65,18 @@ often = settings(max_examples=150, deadline=None, suppress_health_check=[HealthC
 
 
 @pytest.fixture(scope="module")
-def open_http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+def open_http(tmp_path_factory: pytest.TempPathFactory, own_database: OwnDatabase) -> Iterator[FlaskClient]:
     """One application for all examples, with an author's token in `environ_base`."""
     directory: Path = tmp_path_factory.mktemp("anything")
-    own = Settings.from_environment({"RAGE_DATA_DIR": str(directory)})
-    schema.migrate(own)
-    arena = Arena.open(own, InlineQueue())
-    client = create_app(arena=arena).test_client()
-    token = accounts.register(arena, name="ada")[1]
-    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
-    yield client
-    arena.close()
+    with own_database() as told:
+        own = Settings.from_environment({"RAGE_DATA_DIR": str(directory), **told})
+        schema.migrate(own)
+        arena = Arena.open(own, InlineQueue())
+        client = create_app(arena=arena).test_client()
+        token = accounts.register(arena, name="ada")[1]
+        client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
+        yield client
+        arena.close()
 
 
 @often

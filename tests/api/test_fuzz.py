@@ -1,9 +1,6 @@
 """Requests made up from the document: no answer is a 500, and none is other than the document says."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,12 +25,6 @@ def test_a_few_requests_of_an_author(tmp_path: Path) -> None:
         "POST /api/v1/comparisons",
         "GET /api/v1/tournaments/{tournament_id}/standings",
     }
-
-
-@pytest.fixture
-def postgres(open_postgres: Callable[[], AbstractContextManager[Any]]) -> Iterator[str]:
-    with open_postgres() as server:
-        yield server.get_uri()
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from service.jobs import CHECK, SETTLE, InlineQueue, Job
 from service.settings import Settings
 from service.sheet import Spent
 from service.work import Arena
+from tests.databases import OwnDatabase
 
 HOSTILE = '<img src=x onerror="document.title=1">\'"&amp;<script>document.title=2</script>'
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -75,8 +76,13 @@ class Silent(WSGIRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path_factory.mktemp("site"))})
+def settings(tmp_path_factory: pytest.TempPathFactory, own_database: OwnDatabase) -> Iterator[Settings]:
+    with own_database() as told:
+        yield Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path_factory.mktemp("site")), **told})
+
+
+@pytest.fixture(scope="module")
+def site(settings: Settings) -> Iterator[Site]:
     schema.migrate(settings)
     queue = Prompt()
     arena = Arena.open(settings, queue)

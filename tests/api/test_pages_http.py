@@ -207,6 +207,15 @@ def test_bad_words_in_an_address_are_no_failure(http: FlaskClient, cup: dict[str
         ("/tournaments?status=x", 200),
         (f"/tournaments/{cup['id']}/matches?cursor=x", 422),
         ("/bots?q=%00", 200),
+        ("/bots?owner=%00", 200),
+        ("/bots/%00", 404),
+        ("/bots?cursor=%00", 422),
+        ("/rankings?q=%00", 200),
+        ("/rankings?rules=%00&players=4", 422),
+        ("/rankings?pool=%00 4", 422),
+        ("/compare?a=%00&b=%00", 200),
+        ("/tournaments/%00", 404),
+        (f"/tournaments/{cup['id']}/matches?status=%00", 200),
         (f"/bots/bot_x/versions/{10**20}/code", 404),
     ):
         assert http.get(path).status_code == status, path

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from api.client import Client, ProblemError, Unreachable
 from api.patience import Patience
+from service.settings import Settings
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
 
@@ -25,11 +25,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(data: Path, port: int) -> Iterator[None]:
+def serving(settings: Settings, port: int) -> Iterator[None]:
     """The real server as a process of its own, killed at the end."""
     words = ["--interface", "wsgi", "--factory", "--port", str(port), "api.app:create_app"]
-    environment = {**os.environ, "RAGE_DATA_DIR": str(data)}
-    with open(data / "server.log", "ab") as log:
+    environment = {**os.environ, **settings.environment()}
+    with open(settings.data_dir / "server.log", "ab") as log:
         running = subprocess.Popen(
             [sys.executable, "-m", "granian", *words],
             env=environment, stdout=log, stderr=log, start_new_session=True,
@@ -42,10 +42,10 @@ def serving(data: Path, port: int) -> Iterator[None]:
 
 
 def test_watching_a_tournament_outlives_a_restart(arena: Any, make_spec: Any, ready_bots: Any) -> None:
-    data, port = arena.settings.data_dir, free_port()
+    settings, port = arena.settings, free_port()
     url = f"http://127.0.0.1:{port}"
     client = Client(url)
-    with serving(data, port):
+    with serving(settings, port):
         Patience().ask(lambda: client.get("/rules"))
         client.register("eve")
         made = client.create_tournament(**make_spec(ready_bots, start_at="manual"))
@@ -59,7 +59,7 @@ def test_watching_a_tournament_outlives_a_restart(arena: Any, make_spec: Any, re
         assert watching.stderr is not None
         assert "rage tournament start" in watching.stderr.readline()
     assert "server is away, waiting ...\n" in iter(watching.stderr.readline, "")  # after how far it is
-    with serving(data, port):
+    with serving(settings, port):
         assert watching.stderr.readline() == "server is back\n"
         client.cancel(made["id"])
         _, said = watching.communicate(timeout=60)

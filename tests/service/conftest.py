@@ -3,25 +3,25 @@
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, make_url, text, update
+from sqlalchemy import create_engine, text, update
 
 from engine.rules import RuleSet
 from engine.table import LocalPlayer, Outcome, play
 from loadtests import singly
-from service import accounts, bots, leases, reap, schema, tables
+from service import accounts, bots, leases, reap, tables
 from service.accounts import Account
 from service.jobs import InlineQueue
 from service.leases import Assignment
 from service.settings import Settings
 from service.sheet import Sheet, Spent
 from service.work import Arena
+from tests.databases import OpenDatabase, as_psycopg, at_once
 
 BOT = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
 # Rows out, numbers from 1 on, the schema the newest; in one go, for to go costs more than to sweep.
@@ -52,29 +52,6 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(scope="session")
-def postgres(open_postgres: Callable[[], AbstractContextManager[Any]]) -> Iterator[str]:
-    """A PostgreSQL server of this run's own that need not outlive a power cut; where its database is."""
-    with open_postgres() as server:
-        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-            at_once(server.get_uri(), f"ALTER SYSTEM SET {setting} = off")
-        at_once(server.get_uri(), "SELECT pg_reload_conf()")
-        yield server.get_uri()
-
-
-def as_psycopg(url: str) -> str:
-    return url.replace("postgresql:", "postgresql+psycopg:")
-
-
-def at_once(url: str, *statements: str) -> None:
-    """Statements that stand for themselves, outside of any transaction."""
-    engine = create_engine(as_psycopg(url), isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        for statement in statements:
-            connection.execute(text(statement))
-    engine.dispose()
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 def kind(request: pytest.FixtureRequest) -> str:
     """Which sort of database."""
@@ -92,29 +69,20 @@ def database_url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> s
 
 
 @pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An SQLite database with the schema and nothing in it, to be copied."""
-    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path_factory.mktemp("migrated"))})
-    schema.migrate(settings)
-    return settings.data_dir / "rage.sqlite3"
+def migrated_database(open_database: OpenDatabase) -> Iterator[Callable[[], str]]:
+    """Gives the address of such a PostgreSQL database, each time without a row: faster than to copy one."""
+    with open_database("postgres") as told:
+        url = told["RAGE_DATABASE_URL"]
+        at_once(url, "CREATE TABLE made_as AS SELECT * FROM alembic_version")
+        broom = create_engine(as_psycopg(url), isolation_level="AUTOCOMMIT")
 
+        def swept() -> str:
+            with broom.connect() as connection:
+                connection.execute(text(SWEEP))
+            return url
 
-@pytest.fixture(scope="session")
-def migrated_database(postgres: str) -> Iterator[Callable[[], str]]:
-    """Gives the address of such a PostgreSQL database, each time without a row: faster than to migrate."""
-    at_once(postgres, "CREATE DATABASE migrated")
-    url = make_url(postgres).set(database="migrated").render_as_string(hide_password=False)
-    schema.migrate(Settings.from_environment({"RAGE_DATABASE_URL": url}))
-    at_once(url, "CREATE TABLE made_as AS SELECT * FROM alembic_version")
-    broom = create_engine(as_psycopg(url), isolation_level="AUTOCOMMIT")
-
-    def swept() -> str:
-        with broom.connect() as connection:
-            connection.execute(text(SWEEP))
-        return url
-
-    yield swept
-    broom.dispose()
+        yield swept
+        broom.dispose()
 
 
 @pytest.fixture

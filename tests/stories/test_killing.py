@@ -13,12 +13,13 @@ from api.client import Client, ProblemError, Unreachable
 from engine.record import verify
 from service.settings import Settings
 from service.supervisor import Supervisor
+from tests.databases import OwnDatabase
 
 pytestmark = [pytest.mark.story, pytest.mark.sandbox, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def victim(tmp_path: Path) -> Iterator[Supervisor]:
+def victim(tmp_path: Path, own_database: OwnDatabase) -> Iterator[Supervisor]:
     """A service of its own, for it will suffer."""
     environment = {
         "RAGE_DATA_DIR": str(tmp_path),
@@ -27,7 +28,7 @@ def victim(tmp_path: Path) -> Iterator[Supervisor]:
         "RAGE_LEASE_SECONDS": "5",
         "RAGE_REAP_SECONDS": "1",
     }
-    with Supervisor(Settings.from_environment(environment)) as running:
+    with own_database() as told, Supervisor(Settings.from_environment(environment | told)) as running:
         yield running
 
 

@@ -17,6 +17,7 @@ from service.programs import serves
 from service.settings import Settings
 from service.supervisor import Supervisor
 from service.work import Arena
+from tests.databases import OwnDatabase
 
 pytestmark = [pytest.mark.story, pytest.mark.sandbox, pytest.mark.timeout(240)]
 SLOW = """
@@ -83,7 +84,7 @@ def pid_of(row: Any) -> int:
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory, own_database: OwnDatabase) -> Iterator[Stage]:
     environment = {
         "RAGE_DATA_DIR": str(tmp_path_factory.mktemp("stopping")),
         "RAGE_PORT": "0",
@@ -93,11 +94,12 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         "RAGE_STOP_SECONDS": str(STOP_SECONDS),
     }
     said: list[str] = []
-    settings = Settings.from_environment(environment)
-    with Supervisor(settings, house=False, tell=said.append) as supervisor:
-        arena = Arena.open(supervisor.settings, InlineQueue())
-        yield Stage(supervisor, arena, said)
-        arena.close()
+    with own_database() as told:
+        settings = Settings.from_environment(environment | told)
+        with Supervisor(settings, house=False, tell=said.append) as supervisor:
+            arena = Arena.open(supervisor.settings, InlineQueue())
+            yield Stage(supervisor, arena, said)
+            arena.close()
 
 
 def test_a_worker_that_stops_hands_back_what_it_cannot_finish_in_time(stage: Stage) -> None:
