@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -96,10 +97,11 @@ class Running:
 
     def leader(self, name: str) -> int:
         """The process of one child: the one in a session of its own."""
-        pids = [
-            pid for pid, words in programs_of(self.data).items() if name in words and os.getsid(pid) == pid
-        ]
-        return pids[0] if pids else 0
+        for pid, words in programs_of(self.data).items():
+            with suppress(ProcessLookupError):  # it has ended since
+                if name in words and os.getsid(pid) == pid:
+                    return pid
+        return 0
 
     def end(self, number: int) -> int:
         self.program.send_signal(number)
