@@ -184,6 +184,7 @@ SIGNED: dict[str, Callable[[Site], str]] = {
 
 WHOLE = {"home", "tournaments", "schedule", "fairness", "rankings"}
 TWICE = {("guide", "phone"), ("guide", "dark")}  # a long page of plain tables: once is enough
+LONG = {("match-large", "wide"), ("match-large", "dark")}  # what is hard about it is a phone
 
 
 def sign_in(page: Page, site: Site) -> None:
@@ -193,10 +194,14 @@ def sign_in(page: Page, site: Site) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("ada")
 
 
-LOOKS = [(name, screen) for screen in ("wide", "phone", "dark") for name in PAGES]
+LOOKS = [
+    pytest.param(*look, marks=pytest.mark.slow if look in LONG else ())
+    for look in ((name, screen) for screen in ("wide", "phone", "dark") for name in PAGES)
+    if look not in TWICE
+]
 
 
-@pytest.mark.parametrize(("name", "screen"), [look for look in LOOKS if look not in TWICE])
+@pytest.mark.parametrize(("name", "screen"), LOOKS)
 def test_every_page_is_light_fits_and_can_be_read_by_all(
     site: Site, open_tab: Any, name: str, screen: str, pictures: Path | None
 ) -> None:

@@ -84,7 +84,7 @@ def matched(sandbox: Sandbox, *sources: str, limits: Limits = LIMITS):
     return play_match(RULES, bots, seed=bytes(32), bot_seeds=seeds, limits=limits, sandbox=sandbox)
 
 
-@pytest.mark.parametrize("seats", [2, 4])
+@pytest.mark.parametrize("seats", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_a_neighbour_that_burns_on_others_turns_makes_nobody_late(seats: int, pinned: Sandbox) -> None:
     burners = [BURNER] * (seats - 1)
     alone = matched(pinned, WORKING, *[PLAY] * (seats - 1))
