@@ -184,7 +184,7 @@ SIGNED: dict[str, Callable[[Site], str]] = {
 
 WHOLE = {"home", "tournaments", "schedule", "fairness", "rankings"}
 TWICE = {("guide", "phone"), ("guide", "dark")}  # a long page of plain tables: once is enough
-LONG = {("match-large", "wide"), ("match-large", "dark")}  # what is hard about it is a phone
+PHONE_ONLY = {("match-large", "wide"), ("match-large", "dark")}  # what is hard about it is a phone
 
 
 def sign_in(page: Page, site: Site) -> None:
@@ -195,7 +195,7 @@ def sign_in(page: Page, site: Site) -> None:
 
 
 LOOKS = [
-    pytest.param(*look, marks=pytest.mark.slow if look in LONG else ())
+    pytest.param(*look, marks=pytest.mark.slow if look in PHONE_ONLY else ())
     for look in ((name, screen) for screen in ("wide", "phone", "dark") for name in PAGES)
     if look not in TWICE
 ]
