@@ -68,7 +68,8 @@ class Arena:
     ) -> "Arena":
         """Opens nothing yet: connections are made when they are needed.
 
-        `patience`: seconds to wait for a database that is busy or away.
+        `patience`: seconds to wait for a database that is busy or away; for other writers of this process,
+        who are quick, `QUEUE` at the least.
         """
         made = engine(settings.database_url, patience, pooled=settings.database_pooled)
         return cls(
