@@ -2,10 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -111,46 +107,3 @@ def test_who_has_the_kernel_end_its_usher_is_out_of_memory_and_nobody_plays_agai
     ]
     assert played.replays == 0
     assert leftovers(one_shot) == {}
-
-
-WORKER = """
-import os, time
-from tests_talker import talker
-from service.limits import Limits
-from workers.sandbox import Sandbox
-sandbox = Sandbox.probe(launcher="one-shot")
-for slot in range(2):
-    running = sandbox.launch(talker("while True: pass"), Limits(), slot=slot, cpu_seconds=60)
-    os.write(running.stdin, b'{"type":"start","seed":1}\\n')
-time.sleep(0.5)
-print(*[usher.pids()[0] for usher in sandbox.launcher.parents.values()], flush=True)
-time.sleep(60)
-"""
-
-
-def test_ushers_and_their_bots_end_with_a_worker_that_is_killed(tmp_path: Path) -> None:
-    (tmp_path / "tests_talker.py").write_text(Path(__file__).read_text())
-    worker = subprocess.Popen(
-        [sys.executable, "-c", WORKER],
-        stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        cwd=Path(__file__).parents[2],
-    )
-    assert worker.stdout is not None
-    ushers = list(map(int, worker.stdout.readline().split()))
-    assert len(ushers) == 2
-    worker.kill()
-    worker.wait()
-    worker.stdout.close()
-    until = time.monotonic() + 5
-    while alive := [pid for pid in ushers if _runs(pid)]:
-        assert time.monotonic() < until, alive
-        time.sleep(0.02)
-
-
-def _runs(pid: int) -> bool:
-    """Whether it runs: one that ended may wait for a while to be taken note of."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

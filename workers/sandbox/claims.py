@@ -20,7 +20,7 @@ from workers.sandbox.errors import SandboxUnavailable
 
 FIRST_UID = 63_000
 SEATS = 16
-CLAIMS = 64
+BLOCKS = range(64)
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ def claim(folder: Path, parents: set[Path]) -> Claim:
     blocks = folder / "claims"
     blocks.mkdir(mode=0o711, exist_ok=True)
     mine = None
-    for number in range(CLAIMS):
+    for number in BLOCKS:
         path = blocks / str(number)
         if (mine is not None and not path.exists()) or _belongs_to_people(number):
             continue
@@ -82,7 +82,7 @@ def claim(folder: Path, parents: set[Path]) -> Claim:
             os.close(candidate.lock)
     if mine is None:
         raise SandboxUnavailable(
-            f"all {CLAIMS} blocks of seats on this machine are in use; start fewer workers"
+            f"all {len(BLOCKS)} blocks of seats on this machine are in use; start fewer workers"
         )
     return mine
 
