@@ -18,6 +18,7 @@ OWN = {
     "bots": "api.commands.bots:bots",
     "compare": "api.commands.compare:compare",
     "faults": "api.commands.bots:faults",
+    "help": "service.help:help_command",
     "login": "api.commands.login:login",
     "match": "api.commands.games:match",
     "new": "api.commands.new:new",

@@ -42,8 +42,12 @@ def tenth(value: float | None, sign: str = "") -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in whole percent; nothing for none."""
-    return "" if share is None else f"{100 * share:.0f} %"
+    """A share in whole percent, nothing for none; 100 % is said of all alone, 0 % of nothing."""
+    if share is None:
+        return ""
+    if 0 < share < 0.005:
+        return "under 1 %"
+    return "over 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
 
 
 def crosstable(rows: Sequence[Row]) -> None:
@@ -132,7 +136,7 @@ def _ranked(row: Row) -> list[object]:
     places = "" if span is None else str(span[0]) if span[0] == span[1] else f"{span[0]} to {span[1]}"
     between = "" if row["low"] is None else f"{_rating(row['low'])} to {_rating(row['high'])}"
     return [row["place"], f"{row['bot']} v{row['version']}", row["owner"], _rating(row["rating"]), between,
-            places, "" if better is None else f"{better:.0%}", row["matches"], row["forfeits"],
+            places, percent(better), row["matches"], row["forfeits"],
             _note(row)]  # fmt: skip
 
 
@@ -159,9 +163,9 @@ def comparison(found: Row) -> None:
         + (f", 95 % sure from {low} to {high}" if low else "")
     )
     if found["p_better"] is not None:
-        say(f"  {a} is better with probability {found['p_better']:.1%}")
+        say(f"  {a} is better with probability {percent(found['p_better'])}")
     if found["matches"]:
-        say(f"  {found['matches']} matches together, of whose points {a} took {found['score']:.1%}")
+        say(f"  {found['matches']} matches together, of whose points {a} took {percent(found['score'])}")
     else:
         say("  they never met")
 

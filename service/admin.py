@@ -27,6 +27,7 @@ from service import rerate as rerating
 from service.accounts import Role
 from service.admin_opening import bar, environment, open_arena, read_settings, refusals
 from service.admin_records import records
+from service.help import help_command
 from service.jobs import InlineQueue
 from service.lock import running
 from service.settings import Settings
@@ -258,3 +259,4 @@ def _must_be_at_rest(arena: Arena) -> None:
 
 
 main.add_command(records)
+main.add_command(help_command)

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 NAME = re.compile(r"[a-z][a-z0-9.+-]{0,30}")
 OURS = ("python", "python3")
+USUAL = {".sh": "bash", ".js": "node", ".lua": "lua", ".pl": "perl", ".php": "php", ".rb": "ruby"}
 
 
 def read(text: str) -> dict[str, str]:
@@ -23,6 +25,19 @@ def read(text: str) -> dict[str, str]:
             raise ValueError(f"lists {name} twice")
         listed[name] = path
     return listed
+
+
+def how_to_send(filename: str) -> str:
+    """What makes a bot of a program in another language; nothing for a file that looks like none."""
+    name = PurePosixPath(filename.replace("\\", "/")).name
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix and suffix not in USUAL:
+        return ""
+    run = f'"{USUAL[suffix]}", "{name}"' if suffix else f'"./{name}"'
+    return (
+        f"; a program in another language goes into an archive, beside a bot.toml that says run = [{run}]: "
+        "rage new NAME --kind bash writes one to begin with"
+    )
 
 
 def written(listed: Mapping[str, str]) -> str:

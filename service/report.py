@@ -60,7 +60,7 @@ def _rejected(told: Told) -> Iterator[str]:
     yield f"rejected at: {told.get('stage') or 'check'}"
     where = f" (line {error['line']})" if error.get("line") else ""
     message = error.get("message") or "no reason was kept"
-    yield f"{error.get('kind') or told.get('stage') or 'error'}{where}: {_short(clean(message))}"
+    yield f"{error.get('kind') or 'error'}{where}: {_short(clean(message))}"
     yield from _decision(told.get("decision") or {})
     if error.get("advice"):
         yield error["advice"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from service.errors import Invalid
-from service.interpreters import NAME, OURS
+from service.interpreters import NAME, OURS, how_to_send
 
 MIB = 1024 * 1024
 PACKED = 5 * MIB
@@ -51,7 +51,7 @@ def inspect(filename: str, content: bytes, interpreters: Collection[str] | None 
     """
     suffix = PurePosixPath(filename.replace("\\", "/")).suffix.lower()
     if suffix not in (".py", ".zip"):
-        raise _refusal("a bot is a Python file (.py) or an archive (.zip)")
+        raise _refusal(f"a bot is a Python file (.py) or an archive (.zip){how_to_send(_shown(filename))}")
     if not content:
         raise _refusal("the file is empty")
     if len(content) > PACKED:
@@ -112,7 +112,8 @@ def _how_to_list(program: str) -> str:
         return ""
     listed = f"{program}=/usr/bin/{program}"
     return (
-        f"; to allow it: `rage check --interpreters {listed}` at home, RAGE_INTERPRETERS={listed} on a server"
+        f"; to allow it: --interpreters {listed} for rage check and rage play, "
+        f"RAGE_INTERPRETERS={listed} on a server"
     )
 
 

@@ -108,6 +108,8 @@ def play(bots: tuple[str, ...], as_json: bool, with_log: bool, **given: Any) -> 
     if given["replay"] is not None:
         _replay(bots, as_json, given)
         return
+    if len(bots) == 1 and given["players"] is None:
+        raise click.UsageError(_alone(bots[0]))
     seated = _seated([_found(name, given["interpreters"]) for name in bots], given["players"])
     rules, limits = _rules(given["rules_text"], len(seated)), _parsed_limits(given["limits_text"])
     seed = given["seed"] if given["seed"] is not None else os.urandom(8).hex()
@@ -226,6 +228,14 @@ def _found(name: str, interpreters: Collection[str]) -> BotCode:
         raise click.BadParameter(f"{name}: {known}", param_hint="BOT") from error
     except Invalid as refusal:
         raise click.BadParameter(f"{name}: {_reason(refusal)}", param_hint="BOT") from refusal
+
+
+def _alone(bot: str) -> str:
+    """What to say to who named one bot and no more."""
+    return (
+        f"{bot} needs somebody to play with: rage play {bot} counter\n"
+        f"(house bots: {HOUSE}; or --players 4: it has all four seats itself)"
+    )
 
 
 def _seated(bots: Sequence[BotCode], players: int | None) -> list[BotCode]:

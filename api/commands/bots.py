@@ -43,7 +43,10 @@ def submit(path: Path, name: str | None, wait: bool, log: bool, as_json: bool, *
     client = saved.client()
     filename, content = _read(path)
     called = path.resolve().stem if name is None else name
-    version = _upload(client, called, filename, content, about)
+    try:
+        version = _upload(client, called, filename, content, about)
+    except ProblemError as error:
+        raise _as_given(error, path) from None
     if wait:
         version = client.wait_ready(version["bot_id"], version["number"], seconds=MOST_WAIT)
     if as_json:
@@ -73,6 +76,13 @@ def _read(path: Path) -> tuple[str, bytes]:
         reasons = "; ".join(reason for reasons in refusal.errors.values() for reason in reasons)
         raise click.ClickException(f"{path}: {reasons}") from None
     return filename, content
+
+
+def _as_given(error: ProblemError, path: Path) -> ProblemError:
+    """A refusal that names what the author gave: the file, where the API names its field."""
+    named = {"code": str(path), "name": "--name", "description": "--description"}
+    errors = {named.get(field, field): reasons for field, reasons in error.errors.items()}
+    return ProblemError(error.status, error.title, error.detail, errors)
 
 
 def _upload(client: Client, name: str, filename: str, content: bytes, about: Json) -> Json:

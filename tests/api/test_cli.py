@@ -88,7 +88,7 @@ def test_a_bot_is_submitted_again_as_its_next_version(run: Run, logged_in: Clien
     assert logged_in.bot(first["bot_id"])["description"] == "counts"
     assert "spy v2" in run("bots", "--mine").output
     assert json.loads(run("bots", "--json").stdout)[0]["id"] == first["bot_id"]
-    assert "Error: name: " in run("submit", str(bot), "--name", "", status=1).output
+    assert "Error: --name: " in run("submit", str(bot), "--name", "", status=1).output
     assert logged_in.bot(first["bot_id"])["version"] == 2
 
 

@@ -11,6 +11,7 @@ from click.testing import Result
 
 from api.client import Client
 from api.commands.compare import show
+from api.results import percent
 from api.shown import Column, table
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -271,6 +272,32 @@ def test_a_folder_is_looked_through_before_it_is_sent(run: Run, logged_in: Clien
     assert list(logged_in.bots()) == []
     (folder / "bot.py").write_bytes(CODE)
     assert json.loads(run("submit", str(folder), "--json").stdout)["kind"] == "zip"
+
+
+@pytest.mark.parametrize(
+    ("name", "run_by"),
+    [("spy.js", '["node", "spy.js"]'), ("spy.sh", '["bash", "spy.sh"]'), ("spy", '["./spy"]')],
+)
+def test_who_sends_another_language_is_told_how(run: Run, home: Path, name: str, run_by: str) -> None:
+    (home / name).write_text("x")
+    assert f"bot.toml that says run = {run_by}" in run("submit", str(home / name), status=1).output
+
+
+def test_a_refused_upload_names_what_was_given(run: Run, logged_in: Client, home: Path) -> None:
+    folder = home / "spy"
+    folder.mkdir()
+    (folder / "bot.toml").write_text('run = ["node", "main.js"]')
+    (folder / "main.js").write_text("x")
+    said = run("submit", str(folder), status=1).output
+    assert f"{folder}: bot.toml: run starts with" in said and "code:" not in said
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(None, ""), (0, "0 %"), (0.001, "under 1 %"), (0.5, "50 %"), (0.999, "over 99 %"), (1.0, "100 %")],
+)
+def test_a_share_is_said_in_whole_percent(share: float | None, said: str) -> None:
+    assert percent(share) == said
 
 
 @pytest.mark.parametrize("terminal", [True, False])

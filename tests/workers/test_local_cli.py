@@ -103,14 +103,15 @@ def test_a_folder_plays_as_the_archive_it_would_be(tmp_path: Path) -> None:
     ("words", "told"),
     [
         ([], "Missing argument"),
-        (["nobody"], "house bots are random, cautious, counter, montecarlo"),
-        (["random", "--rules", "poker"], "preset"),
-        (["random", "--rules", "{"], "not JSON"),
-        (["random", "--rules", '{"preset": "fundex", "colour": 1}'], "colour"),
+        (["mybot.py"], "mybot.py needs somebody to play with: rage play mybot.py counter"),
+        (["nobody", "random"], "house bots are random, cautious, counter, montecarlo"),
+        (["random", "counter", "--rules", "poker"], "preset"),
+        (["random", "counter", "--rules", "{"], "not JSON"),
+        (["random", "counter", "--rules", '{"preset": "fundex", "colour": 1}'], "colour"),
         (["random", "random", "random", "--players", "2"], "do not fit"),
-        (["random", "--players", "16"], "for --players"),
-        (["random", "--limits", '{"decision_ms": 1}'], "500"),
-        (["random", "--games", "0"], "--games"),
+        (["random", "counter", "--players", "16"], "for --players"),
+        (["random", "counter", "--limits", '{"decision_ms": 1}'], "500"),
+        (["random", "counter", "--games", "0"], "--games"),
     ],
 )
 def test_wrong_usage_is_named_and_exits_2(words: list[str], told: str) -> None:
