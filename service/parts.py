@@ -16,7 +16,7 @@ from engine.rules import RuleSet
 from service import contest, lineup, schedule
 from service.contest import COMPARISON
 from service.design import Order
-from service.formats import Field
+from service.formats import FORMATS, Field
 from service.jobs import PLAY, Job
 from service.schedule import Pairing
 from service.tables import bot, entrant, match
@@ -27,12 +27,13 @@ from service.work import Work
 Matches = list[dict[str, Any]]  # rows to be, but for their status
 PART = 2_000  # matches in one transaction, at most twice as many: some tens of milliseconds on SQLite
 AHEAD = 2_000  # matches kept planned where those that follow are known
+ENDLESS = {name for name, each in FORMATS.items() if each.endless}
 DOORBELLS = 16  # how many jobs a part sends; workers send the next themselves
 
 
 def left(row: Any) -> bool:
-    """Whether more is planned than is written."""
-    return bool(row.groups < row.planned)
+    """Whether more is planned than is written, unless it is of a ladder that was stopped."""
+    return row.groups < row.planned and (row.more or row.format not in ENDLESS)
 
 
 def few(db: Connection, tournament_id: str) -> bool:

@@ -105,9 +105,10 @@ def end(work: Work, tournament_id: str, status: str, reason: str | None = None) 
     """
     void(work, tournament_id)
     over = {"status": status, "reason": reason, "finished_at": work.now, "more": False}
+    nothing_left = {"planned": rows.c.groups}  # or the database lets nothing half written end
     total = {"total": rows.c.written} if status == "finished" else {}
     this = (rows.c.id == tournament_id, rows.c.status.not_in(OVER))  # an end is final
-    if work.db.execute(update(rows).where(*this).values(**over, **total)).rowcount:
+    if work.db.execute(update(rows).where(*this).values(**over, **nothing_left, **total)).rowcount:
         counts.close(work, tournament_id)
         work.steps.close(tournament_id)
     work.send(Job(SETTLE, (tournament_id,)))
@@ -126,7 +127,6 @@ def void(work: Work, tournament_id: str, *only: Any) -> None:
 
 def void_unbegun(work: Work, tournament_id: str) -> None:
     """Deal groups of which nothing is played yet never will be; those begun are played to their end."""
-    work.db.execute(update(rows).where(rows.c.id == tournament_id).values(planned=rows.c.groups))
     of_it = match.c.tournament_id == tournament_id
     begun = select(match.c.deal_group).where(of_it, match.c.status != "planned")
     void(work, tournament_id, match.c.deal_group.not_in(begun))

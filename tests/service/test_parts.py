@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import event, select, update
+from sqlalchemy.exc import IntegrityError
 
 from loadtests import singly
 from service import (
@@ -233,6 +234,68 @@ def test_a_ladder_that_is_stopped_writes_no_further_part(
     now = row(arena, made)
     assert (now.status, now.groups, now.total) == ("finished", now.planned, len(written(arena, made)))
     assert [each[-1] for each in written(arena, made)] == ["done", "done", "void", "void"]
+
+
+def older_advance(arena: Arena, tournament_id: str) -> None:
+    """What a program from before parts does when it is time: its conditions, and what it then writes."""
+    of_it, its_stages = tables.match.c.tournament_id == tournament_id, tables.stage.c.tournament_id
+    still_open = select(tables.match.c.number).where(of_it, tables.match.c.status.in_(stages.OPEN))
+    with arena.work() as work:
+        now = work.db.execute(stages.locked(tournament_id)).one()
+        assert now.status in stages.LIVE and not work.db.execute(still_open).first(), "it takes that for due"
+        after: dict[str, Any] = {"status": "finished", "more": False, "total": now.written}
+        if now.more:
+            last = work.db.execute(select(tables.stage).where(its_stages == now.id)).all()[-1]
+            told = {**last._mapping, "number": now.stage + 1, "first_group": now.groups}
+            work.db.execute(tables.stage.insert().values(told))
+            after = {"stage": now.stage + 1, "groups": now.groups + len(last.tables)}
+        this = tables.tournament.c.id == tournament_id
+        work.db.execute(update(tables.tournament).where(this).values(after))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("kind_of", ["comparison", "one table", "gauntlet", "swiss"])
+def test_an_older_program_ends_nothing_and_plans_nothing_on_that_is_half_written(
+    arena: Arena, author: Account, ids: Callable[[str], list[str]], kind_of: str
+) -> None:
+    made, refused = make(arena, author, kind_of, ids(kind_of)), 0
+    while fail_all(arena):
+        before = row(arena, made), written(arena, made)
+        if parts.left(before[0]):
+            with pytest.raises(IntegrityError, match="not written whole"):
+                older_advance(arena, made)
+            refused += 1
+            assert (row(arena, made), written(arena, made)) == before
+        assert stages.advance(arena, made)
+    now = row(arena, made)
+    assert refused and (now.status, now.total) == ("finished", len(written(arena, made)))
+
+
+def test_an_older_program_goes_on_with_what_is_written_whole(
+    arena: Arena, author: Account, ids: Callable[[str], list[str]]
+) -> None:
+    made = make(arena, author, "swiss", ids("swiss"))
+    for status, stage in (("running", 2), ("finished", 2)):
+        fail_all(arena)
+        older_advance(arena, made)
+        assert (row(arena, made).status, row(arena, made).stage) == (status, stage)
+        with arena.work() as work:
+            work.db.execute(update(tables.tournament).values(more=False))
+
+
+@pytest.mark.usefixtures("small")
+def test_no_further_part_is_written_of_a_ladder_that_an_older_program_stopped(
+    arena: Arena, author: Account, ids: Callable[[str], list[str]]
+) -> None:
+    told = {"name": "Cup", "format": "ladder", "entrants": ids("gauntlet"), "players": 2, "deals": 6}
+    made = tournaments.create(arena, author, {**told, "rules": TINY}).id
+    with arena.work() as work:
+        work.db.execute(update(tables.tournament).values(more=False))
+        stages.void(work, made)
+    assert row(arena, made).groups < row(arena, made).planned
+    before = written(arena, made)
+    assert stages.advance(arena, made)
+    assert (row(arena, made).status, written(arena, made)) == ("finished", before)
 
 
 @pytest.mark.usefixtures("small")
