@@ -34,6 +34,7 @@ FIXED = [
     *("--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"),
 ]
 OWN_PROCESSES = 2  # bubblewrap outside and inside the namespace
+PARENTS = 8  # a seat's, with numpy and without, and old ones: processes of its user that may be there too
 
 
 @dataclass(slots=True)
@@ -219,7 +220,7 @@ def _options(uid: int) -> str:
 def _limits(memory: int, cpu_seconds: int, *, forks: bool) -> dict[str, int]:
     """The same as `_ulimits`, by their names in `resource`."""
     limits = limits_of(memory + POLICY.address_room, cpu_seconds)
-    limits["RLIMIT_NPROC"] = POLICY.threads + OWN_PROCESSES + 4  # a seat's parent may be there
+    limits["RLIMIT_NPROC"] = POLICY.threads + OWN_PROCESSES + PARENTS  # the group is what counts
     if forks:
         del limits["RLIMIT_AS"]
     return limits
