@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import click
@@ -31,7 +32,7 @@ from service.help import help_command
 from service.jobs import InlineQueue
 from service.lock import running
 from service.settings import Settings
-from service.supervisor import lock_path
+from service.supervisor import STILL_TRYING, lock_path
 from service.work import HASTY, Arena
 
 STYLES = {doctor.State.WELL: "green", doctor.State.ILL: "red", doctor.State.ODD: "yellow"}
@@ -106,7 +107,7 @@ def doctor_command() -> None:
 
     Ends with status 1 if there is trouble.
     """
-    findings = doctor.examine(environment())
+    findings = doctor.examine(environment(), cache(lambda: click.echo(f"{STILL_TRYING} …", err=True)))
     wide = max(len(finding.what) for finding in findings)
     for finding in findings:
         state = click.style(finding.state.ljust(7), fg=STYLES.get(finding.state))

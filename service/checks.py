@@ -1,5 +1,6 @@
 """What must hold before anything starts, and what to do when it does not; `rage up` and the doctor ask."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -7,14 +8,16 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from service.settings import Settings
 
 LEAST_DISK = 200 << 20  # bytes
-SANDBOX_SECONDS = 60
+SANDBOX_SECONDS = 600.0  # it gives up by itself before that
+PROMPT = 2.0  # seconds after which somebody who waits is told why
 
 
 class Unfit(Exception):
@@ -90,24 +93,39 @@ def _port_trouble(host: str, port: int, error: OSError) -> str:
     return f"Cannot listen on {host} port {port}: {error.strerror}. Choose others with --host and --port."
 
 
-def sandbox(environ: Mapping[str, str], directory: Path) -> dict[str, Any]:
+def sandbox(
+    environ: Mapping[str, str], directory: Path, still: Callable[[], None] = lambda: None
+) -> dict[str, Any]:
     """What the sandbox says about itself after running a bot for trial.
 
-    It is asked as a program of its own: this package may not know the workers.
+    It is asked as a program of its own: this package may not know the workers. While it takes long `still` is
+    called every now and then; what that raises ends it.
     """
     argv, here = [sys.executable, "-P", "-m", "workers.sandbox"], directory if directory.is_dir() else "/"
-    try:
-        said = subprocess.run(
-            argv, env=dict(environ), cwd=here, capture_output=True, text=True, timeout=SANDBOX_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        raise Unfit(
-            f"The sandbox did not finish its trial in {SANDBOX_SECONDS} s; is this machine busy?"
-        ) from None
-    if said.returncode != 0:
-        reason = said.stderr.strip().splitlines() or [f"it ended with status {said.returncode}"]
-        raise Unfit(f"Bots cannot be run safely on this machine: {reason[-1]}")
-    return dict(json.loads(said.stdout))
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        argv, env=dict(environ), cwd=here, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as trial:
+        try:
+            said, complaint = _outcome(trial, still)
+        except BaseException:
+            trial.kill()
+            raise
+    if trial.returncode != 0:
+        reason = (complaint.strip().splitlines() or [f"it ended with status {trial.returncode}"])[-1]
+        late = trial.returncode == os.EX_TEMPFAIL
+        raise Unfit(reason if late else f"Bots cannot be run safely on this machine: {reason}")
+    return dict(json.loads(said))
+
+
+def _outcome(trial: subprocess.Popen[str], still: Callable[[], None]) -> tuple[str, str]:
+    """What it wrote, when it has ended."""
+    until = time.monotonic() + SANDBOX_SECONDS
+    while time.monotonic() < until:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return trial.communicate(timeout=PROMPT)
+        still()
+    raise Unfit(f"The sandbox did not finish its trial in {SANDBOX_SECONDS:.0f} s; is this machine busy?")
 
 
 def environment(settings: Settings, environ: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -113,6 +113,11 @@ class Crew:
         """False once it was told to stop, or if keeping the crew itself broke down."""
         return self._thread.is_alive() and not self._stopping.is_set()
 
+    @property
+    def stopping(self) -> bool:
+        """Whether it was told to stop."""
+        return self._stopping.is_set()
+
     def ask_to_stop(self) -> None:
         """Lets the crew stop; asked again, it does not wait for anyone. Safe in a signal's hands."""
         if self._stopping.is_set():

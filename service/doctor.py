@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection, exists, func, select
@@ -45,8 +46,8 @@ class Finding:
     text: str
 
 
-def examine(environ: Mapping[str, str]) -> list[Finding]:
-    """Everything, in the order in which it is best put right."""
+def examine(environ: Mapping[str, str], still: Callable[[], None] = lambda: None) -> list[Finding]:
+    """Everything, in the order in which it is best put right; `still` is called while the sandbox is slow."""
     try:
         settings = Settings.from_environment(environ)
     except SettingsError as error:
@@ -55,7 +56,7 @@ def examine(environ: Mapping[str, str]) -> list[Finding]:
     looks: Mapping[str, Callable[[Settings], Finding]] = {
         "data directory": _data_directory,
         "disk": _disk,
-        "sandbox": _sandbox,
+        "sandbox": partial(_sandbox, still=still),
         "rage up": _up,
         "database": _database,
         "ratings": _ratings,
@@ -95,8 +96,8 @@ def _disk(settings: Settings) -> Finding:
     return Finding("disk", State.WELL, f"{checks.disk(settings.data_dir) >> 20} MiB free")
 
 
-def _sandbox(settings: Settings) -> Finding:
-    said = checks.sandbox(checks.environment(settings), settings.data_dir)
+def _sandbox(settings: Settings, still: Callable[[], None]) -> Finding:
+    said = checks.sandbox(checks.environment(settings), settings.data_dir, still)
     text = (
         f"mode {said['mode']}, bots run on {', '.join(['Python ' + said['python'], *said['interpreters']])}"
     )

@@ -15,14 +15,16 @@ class Screen:
         self._console = Console(file=stream, highlight=False, soft_wrap=True)
         self._status = self._console.status("") if self._console.is_terminal else None
         self._lock = threading.Lock()
+        self._last = ""
 
     def step(self, text: str) -> None:
         """What is being done now; on a terminal the next step takes its place."""
-        if self._status is None:
+        if self._status is None and text != self._last:
             self.line(f"{text} …")
-        else:
+        elif self._status is not None:
             self._status.update(f"{text} …")
             self._status.start()
+        self._last = text
 
     def settle(self) -> None:
         """No step is under way any more."""

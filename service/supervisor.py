@@ -8,7 +8,7 @@ from pathlib import Path
 
 from service import checks, valkey
 from service.checks import Unfit, environment
-from service.crew import ChildFailed, Crew
+from service.crew import ChildFailed, Crew, Interrupted
 from service.lock import AlreadyRunning, Lock
 from service.prepare import prepare
 from service.programs import broker, programs
@@ -20,6 +20,7 @@ WHY_NOT = (
     ChildFailed,
     valkey.ServerUnavailable,
 )  # what a start may fail of; each text says what to do
+STILL_TRYING = "Still trying the sandbox: this machine is slow just now"
 AFTERMATH = 10.0  # seconds given to the programs of a killed supervisor to be gone
 
 
@@ -99,7 +100,12 @@ class Supervisor:
         self.settings = replace(settings, port=checks.free_port(settings.host, settings.port))
         self._lock.write(pid=os.getpid(), address=self.address)
         self._step("Trying the sandbox")
-        checks.sandbox(environment(self.settings), settings.data_dir)
+        checks.sandbox(environment(self.settings), settings.data_dir, self._still)
+
+    def _still(self) -> None:
+        if self._crew.stopping:
+            raise Interrupted
+        self._step(STILL_TRYING)
 
     def _take_lock(self) -> None:
         """One supervisor a data directory; after a killed one its guard holds the lock for a moment more."""

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-SILENT = 180.0  # seconds: longer than the longest wait for a database
+SILENT = 300.0  # seconds: longer than the longest wait for a database, or for a sandbox's trial
 
 
 def sign(directory: Path, number: int) -> None:

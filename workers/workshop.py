@@ -18,11 +18,12 @@ from service.errors import ServiceError
 from service.settings import Settings
 from service.work import Arena
 from workers import alive, in_play
-from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxUnavailable
+from workers.sandbox import BotCode, Sandbox, SandboxError, SandboxLate, SandboxUnavailable
 from workers.spool import Spool
 
 log = structlog.get_logger(__name__)
 TELL_SECONDS = 5.0
+REST_SECONDS = 30.0  # between two trials of a sandbox on a machine that is too busy for one
 COUNT_EVERY = 12  # signs of life: so often others are counted
 LASTS_KEPT = 200  # tournaments
 CODES_KEPT = 64 << 20  # bytes
@@ -45,6 +46,7 @@ class Workshop:
         self._heir = False
         self._signs = 0
         self._sandbox: Sandbox | None = None
+        self._late: tuple[float, SandboxLate] | None = None  # until when no trial is made, and why
         self._probing = threading.Lock()
         self._codes: OrderedDict[str, BotCode] = OrderedDict()
         self._closing = threading.Event()
@@ -75,12 +77,20 @@ class Workshop:
         """The sandbox, tried out when first wanted; raises `SandboxUnavailable` with what is missing."""
         with self._probing:
             if self._sandbox is None:
-                settings = self.arena.settings
-                chosen = settings.sandbox_python
-                self._sandbox = Sandbox.probe(
-                    python=str(chosen) if chosen else None, interpreters=settings.interpreters
-                )
+                self._sandbox = self._tried_out()
             return self._sandbox
+
+    def _tried_out(self) -> Sandbox:
+        """A machine that was too busy for the trial is left alone for a while."""
+        if self._late is not None and time.monotonic() < self._late[0]:
+            raise self._late[1]
+        settings = self.arena.settings
+        chosen = settings.sandbox_python
+        try:
+            return Sandbox.probe(python=str(chosen) if chosen else None, interpreters=settings.interpreters)
+        except SandboxLate as error:
+            self._late = time.monotonic() + REST_SECONDS, error
+            raise
 
     def forget_sandbox(self) -> None:
         """Have it tried out anew before it is used again."""

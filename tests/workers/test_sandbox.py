@@ -24,6 +24,7 @@ from workers.sandbox import (
     hierarchy,
     landlock,
     runtime,
+    selftest,
 )
 
 pytestmark = pytest.mark.sandbox
@@ -133,9 +134,7 @@ def test_a_copy_that_was_broken_off_is_cleared_away() -> None:
     ],
 )
 def test_what_bubblewrap_says_is_turned_into_a_remedy(words: str, remedy: str) -> None:
-    from workers.sandbox.sandbox import _diagnosis
-
-    assert remedy in _diagnosis(words.encode())
+    assert remedy in selftest.diagnosis(words)
 
 
 def test_a_sandbox_is_not_carried_over_a_fork(sandbox: Sandbox, monkeypatch) -> None:

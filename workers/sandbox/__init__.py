@@ -1,7 +1,7 @@
 """Strangers' code behind walls: what may be done is in `policy`; who does it stands behind `Sandbox`."""
 
 from workers.sandbox.code import BotCode
-from workers.sandbox.errors import MachineBusy, MatchVoid, SandboxError, SandboxUnavailable
+from workers.sandbox.errors import MachineBusy, MatchVoid, SandboxError, SandboxLate, SandboxUnavailable
 from workers.sandbox.running import Ending, Running
 from workers.sandbox.sandbox import Sandbox
 
@@ -13,5 +13,6 @@ __all__ = [
     "Running",
     "Sandbox",
     "SandboxError",
+    "SandboxLate",
     "SandboxUnavailable",
 ]

@@ -5,7 +5,7 @@ import os
 import sys
 
 from service.settings import Settings, SettingsError
-from workers.sandbox import Sandbox, SandboxError, SandboxUnavailable
+from workers.sandbox import Sandbox, SandboxError, SandboxLate
 
 
 def main() -> int:
@@ -13,9 +13,9 @@ def main() -> int:
         settings = Settings.from_environment(os.environ)
         chosen = settings.sandbox_python
         sandbox = Sandbox.probe(python=str(chosen) if chosen else None, interpreters=settings.interpreters)
-    except (SettingsError, SandboxUnavailable, SandboxError) as error:
+    except (SettingsError, SandboxError) as error:
         print(" ".join(str(error).split()), file=sys.stderr)
-        return 1
+        return os.EX_TEMPFAIL if isinstance(error, SandboxLate) else 1
     print(json.dumps(sandbox.description()))
     sandbox.close()
     return 0

@@ -15,7 +15,7 @@ from service.limits import Limits
 from workers.sandbox import filters
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
-from workers.sandbox.errors import SandboxError, SandboxUnavailable
+from workers.sandbox.errors import SandboxUnavailable, refused
 from workers.sandbox.family import Parent
 from workers.sandbox.groups import Group, Groups
 from workers.sandbox.nursery import entered
@@ -65,7 +65,7 @@ class Bubblewrap:
         except BaseException as error:
             _clean(unpacked, group)
             if isinstance(error, OSError):
-                raise SandboxError(f"a sandbox could not be started: {error}") from error
+                raise refused("a sandbox could not be started", error) from error
             raise
 
     def close(self) -> None:

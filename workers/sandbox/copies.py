@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from workers.sandbox.errors import SandboxUnavailable
+from workers.sandbox.errors import unmade
 
 DRAFT_SECONDS = 3600
 UNUSED_SECONDS = 3600
@@ -33,9 +33,7 @@ def _put(folder: Path, fill: Callable[[Path], None]) -> None:
         draft.rename(folder)
     except (OSError, subprocess.SubprocessError) as error:
         if not (folder / SEAL).exists():  # else another worker was faster
-            raise SandboxUnavailable(
-                f"the bots' Python or engine cannot be copied to {folder}: {error}"
-            ) from error
+            raise unmade(f"the bots' Python or engine cannot be copied to {folder}", error) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from workers.sandbox.errors import MatchVoid
+from workers.sandbox.errors import MachineBusy, MatchVoid, crowded
 from workers.sandbox.groups import Group, Seen
 from workers.sandbox.plumbing import Plumbing
 from workers.sandbox.policy import KIB
@@ -66,7 +66,7 @@ class Parent:
         try:
             socket.send_fds(self.control, [_written(order)], descriptors)
             if not ready(self.control.fileno(), PATIENCE):
-                raise MatchVoid("a seat's parent process does not answer")
+                raise MachineBusy("a seat's parent process does not answer")
             data, passed, _, _ = socket.recv_fds(self.control, REPORT, 4)
         except OSError as error:
             self.close()
@@ -76,7 +76,7 @@ class Parent:
             raise
         if not passed or orjson.loads(data).get("number") != order["number"]:
             self.close()
-            raise MatchVoid("a seat's parent process is gone")
+            raise _gone(data)
         self.busy = True
         return passed[0]
 
@@ -157,6 +157,13 @@ class Parent:
             with contextlib.suppress(OSError):
                 self.last = self.counted()
             self.group.remove()
+
+
+def _gone(last: bytes) -> MatchVoid:
+    """To be raised; the last thing it sent tells why, if it could."""
+    why = str(orjson.loads(last).get("failed", "")) if last else ""
+    kind = MachineBusy if crowded(why) else MatchVoid
+    return kind(f"a seat's parent process is gone{why and ': ' + why}")
 
 
 def _written(order: dict[str, Any]) -> bytes:

@@ -16,7 +16,7 @@ from service.limits import Limits
 from workers.sandbox import kernel
 from workers.sandbox.bubblewrap import Bubblewrap
 from workers.sandbox.code import BotCode
-from workers.sandbox.errors import SandboxError
+from workers.sandbox.errors import refused
 from workers.sandbox.family import Parent
 from workers.sandbox.nursery import Nursery
 from workers.sandbox.pipes import Pipes
@@ -112,7 +112,7 @@ class ForkServer:
             return self._start(parent, code, memory, cpu_seconds)
         except OSError as error:
             parent.close()
-            raise SandboxError(f"a sandbox could not be started: {error}") from error
+            raise refused("a sandbox could not be started", error) from error
 
     def close(self) -> None:
         """End all parents, and what starts archives."""

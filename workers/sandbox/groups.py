@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workers.sandbox import kernel
-from workers.sandbox.errors import SandboxError
+from workers.sandbox.errors import refused
 
 SPENT_WITH = 0.95  # of the memory limit: a kill below it was the host's doing
 
@@ -152,7 +152,7 @@ class Groups:
                     kernel.tell(group.memory / "memory.oom.group", 1)
         except OSError as error:
             group.remove()
-            raise SandboxError(f"no control group for a seat: {error}") from error
+            raise refused("no control group for a seat", error) from error
         return group
 
     def _fill(self, group: Group, memory: int, processes: int) -> None:

@@ -2,12 +2,14 @@
 
 import contextlib
 import os
+import secrets
 import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 from workers.sandbox import kernel
+from workers.sandbox.errors import KILLED, NO_ROOM, SandboxLate, crowded
 from workers.sandbox.groups import Groups, remove
 
 MOUNTS = Path("/proc/self/mountinfo")
@@ -75,17 +77,27 @@ def _move_aside(folder: Path) -> bool:
 
 
 def _can_make(folder: Path) -> bool:
-    """Whether a group can be made there and a process of ours can enter it: tried, for the rules are many."""
-    trial = folder / f"rage-trial-{os.getpid()}"
+    """Whether a group can be made there and a process of ours can enter it: tried, for the rules are many.
+
+    Raises `SandboxLate` if the machine had no room for the trial.
+    """
+    trial = folder / f"rage-trial-{os.getpid()}-{secrets.token_hex(4)}"
     door = trial / "cgroup.procs"
     enter = f"echo 0 > {shlex.quote(str(door))}"
     try:
         trial.mkdir()
-        return door.exists() and subprocess.call(["/bin/sh", "-c", enter], stderr=subprocess.DEVNULL) == 0
-    except OSError:
+        if not door.exists():
+            return False
+        entered = subprocess.run(["/bin/sh", "-c", enter], stderr=subprocess.PIPE, text=True, check=False)
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise SandboxLate(f"{folder}: {error.strerror}") from error
         return False
     finally:
         remove(trial, seconds=0.5)
+    if entered.returncode and (crowded(entered.stderr) or entered.returncode in KILLED):
+        raise SandboxLate(f"{folder}: {entered.stderr.strip() or 'the trial was killed'}")
+    return entered.returncode == 0
 
 
 def _mounts() -> Iterator[tuple[str, Path, list[str]]]:

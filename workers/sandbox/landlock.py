@@ -19,7 +19,7 @@ from service.limits import Limits
 from workers.sandbox import filters, inside, walls
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
-from workers.sandbox.errors import SandboxError, SandboxUnavailable
+from workers.sandbox.errors import SandboxUnavailable, refused
 from workers.sandbox.family import Parent
 from workers.sandbox.forkserver import Forked
 from workers.sandbox.groups import Group
@@ -142,7 +142,7 @@ class Landlock:
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, OSError):
-                raise SandboxError(f"a sandbox could not be started: {error}") from error
+                raise refused("a sandbox could not be started", error) from error
             raise
 
     def _source(self, unpacked: Unpacked, owner: int | None) -> Path:

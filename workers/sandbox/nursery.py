@@ -10,12 +10,12 @@ import shlex
 import socket
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from workers.sandbox import filters, inside
 from workers.sandbox.claims import Claim
-from workers.sandbox.errors import SandboxError
+from workers.sandbox.errors import KILLED, MachineBusy, SandboxError, crowded, refused
 from workers.sandbox.family import REPORT, Parent
 from workers.sandbox.groups import Group, Groups
 from workers.sandbox.plumbing import Plumbing
@@ -31,7 +31,8 @@ FIXED = [
     "--clearenv",
 ]
 OWN_PROCESSES = 3  # bubblewrap outside, the parent, and the first process of the bot's namespace
-START_PATIENCE = 30.0  # seconds
+FIRST_PATIENCE, LONGEST_PATIENCE = 10.0, 40.0  # seconds a parent has to start; doubled when it was late
+DYING = 5.0  # seconds
 PARENT_MEMORY = 256 * MIB
 
 
@@ -44,6 +45,7 @@ class Nursery:
     claim: Claim
     groups: Groups | None
     made: int = 0
+    patience: float = field(default_factory=lambda: FIRST_PATIENCE)
 
     def parent(self, slot: int, *, numpy: bool) -> Parent:
         """A new parent, ready to make bots; raises `SandboxError`. With `numpy` it has that at hand too."""
@@ -56,7 +58,7 @@ class Nursery:
             if group is not None:
                 group.remove()
             if isinstance(error, OSError):
-                raise SandboxError(f"a seat's parent process could not be started: {error}") from error
+                raise refused("a seat's parent process could not be started", error) from error
             raise
 
     def _group(self, slot: int) -> Group | None:
@@ -85,17 +87,29 @@ class Nursery:
             made = Parent(outer, ours, group, 0)
             theirs.close()
             said, asked = b"", list[int]()
-            if ready(ours.fileno(), START_PATIENCE):
+            if in_time := ready(ours.fileno(), self.patience):
                 said, asked, _, _ = socket.recv_fds(ours, REPORT, 1)
             if not said:
+                if in_time:
+                    _await_end(outer)
                 made.close()
                 os.write(log, b"\n")  # so that there is something to read
-                wrong = os.read(reading, REPORT).decode(errors="replace").strip()
-                raise SandboxError(f"a seat's parent process did not start: {wrong[-500:]}")
+                raise self._not_started(outer, os.read(reading, REPORT), late=not in_time)
             made.plumbing = Plumbing(asked[0]) if asked else None
         made.find(self.inside)
         made.counted()
         return made
+
+    def _not_started(self, outer: subprocess.Popen[bytes], log: bytes, *, late: bool) -> SandboxError:
+        """To be raised: want of time or memory is no fault of it. After a late one the next has longer."""
+        said = log.decode(errors="replace").strip()[-500:]
+        text = f"a seat's parent process did not start: {said or 'it said nothing'}"
+        if late and not said:
+            text = f"a seat's parent process did not start in {self.patience:.0f} s"
+            self.patience = min(2 * self.patience, LONGEST_PATIENCE)
+            return MachineBusy(text)
+        killed = not late and outer.returncode in KILLED
+        return (MachineBusy if killed or crowded(said) else SandboxError)(text)
 
     @property
     def inside(self) -> bool:
@@ -137,6 +151,11 @@ def entered(bwrap: list[str], lines: list[str], group: Group | None, uid: int) -
         return ["/bin/sh", "-ec", "\n".join([*joins, *lines, f"exec {shlex.join(bwrap)}"])]
     drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--pdeathsig=KILL", "--"]
     return ["/bin/sh", "-ec", "\n".join([*joins, *lines, f"exec {shlex.join([*drop, *bwrap])}"])]
+
+
+def _await_end(outer: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        outer.wait(DYING)
 
 
 def _device(path: str) -> list[str]:

@@ -127,9 +127,12 @@ def _serve(
     control: _socket.socket, order: _Order, namespace: "Namespace | None", settings: dict[str, Any]
 ) -> None:
     """One bot from its first to its last moment."""
-    if namespace:
-        namespace.begin()
-    child = os.fork()
+    try:
+        if namespace:
+            namespace.begin()
+        child = os.fork()
+    except OSError as error:
+        _give_up(control, order, error)
     if not child:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
         if "usher" in (more := order.more()):

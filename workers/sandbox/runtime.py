@@ -17,11 +17,12 @@ from typing import Any
 import engine
 from service.interpreters import OURS
 from workers.sandbox import copies
-from workers.sandbox.errors import SandboxUnavailable
+from workers.sandbox.errors import SandboxLate, SandboxUnavailable, crowded, unmade
 
 FORMAT = "3"
 LIMITER = "/usr/bin/prlimit"
 OLDEST = (3, 11)
+PATIENCE = 120.0  # seconds a program has for what takes it one or two
 USUAL = ("/usr/bin/python3", "/usr/local/bin/python3")
 LEFT_OUT = {
     *("test", "tests", "idlelib", "ensurepip", "lib2to3", "tkinter", "turtledemo", "pydoc_data", "distutils"),
@@ -32,7 +33,9 @@ import json, sys, sysconfig
 try:
     import numpy
     numpy = numpy.__path__[0]
-except Exception:
+except Exception as error:
+    if isinstance(error, MemoryError) or "allocate memory" in str(error):
+        raise
     numpy = None
 import os
 print(json.dumps({"version": sys.version_info[:3], "program": os.path.realpath(sys.executable),
@@ -111,10 +114,10 @@ def _usual() -> str:
 
 def _ask(python: str) -> dict[str, Any]:
     try:
-        answer = subprocess.run([python, "-I", "-c", ASK], capture_output=True, check=True, timeout=30)
+        answer = subprocess.run([python, "-I", "-c", ASK], capture_output=True, check=True, timeout=PATIENCE)
         facts: dict[str, Any] = json.loads(answer.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        raise SandboxUnavailable(f"the bots' Python {python} does not run: {error}") from error
+        raise unmade(f"the bots' Python {python} does not run", error) from error
     if tuple(facts["version"][:2]) < OLDEST:
         raise SandboxUnavailable(
             f"the bots' Python {python} is older than 3.11; set RAGE_SANDBOX_PYTHON to a newer one"
@@ -205,7 +208,7 @@ def _fill_engine(facts: dict[str, Any], package: Path, draft: Path) -> None:
             _copy(path, draft / path.relative_to(package))
     options = ["-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "-s", str(draft)]
     command = [facts["program"], "-I", *options, "-p", "/usr/lib/rage/engine", str(draft)]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -217,8 +220,10 @@ def _copy(source: Path, target: Path) -> None:
 def _libraries(files: Iterable[Path]) -> list[str]:
     """Paths of all shared libraries the files ask for, the loader included."""
     answer = subprocess.run(
-        ["ldd", *map(str, files)], capture_output=True, text=True, check=False, timeout=60
+        ["ldd", *map(str, files)], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
+    if crowded(answer.stderr) or answer.returncode < 0:  # else it ends with 1 if any file was no program
+        raise SandboxLate(f"ldd: {answer.stderr.strip()[-500:] or 'it was killed'}")
     words = [line.split() for line in answer.stdout.splitlines() if line.startswith("\t")]
     paths = {word for line in words for word in line if word.startswith("/")}
     extra = {str(Path(path).with_name("libgcc_s.so.1")) for path in paths if "/libc.so" in path}

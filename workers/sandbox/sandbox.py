@@ -2,10 +2,7 @@
 
 import ctypes
 import os
-import select
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,46 +10,14 @@ from service.limits import Limits
 from workers.sandbox import bubblewrap, claims, filters, groups, hierarchy, landlock, runtime
 from workers.sandbox.claims import Claim
 from workers.sandbox.code import BotCode
-from workers.sandbox.errors import SandboxError, SandboxUnavailable
+from workers.sandbox.errors import SandboxError, SandboxLate, SandboxUnavailable
 from workers.sandbox.forkserver import ForkServer
 from workers.sandbox.nursery import Nursery
-from workers.sandbox.policy import MIB
 from workers.sandbox.running import Running
+from workers.sandbox.selftest import try_out
 from workers.sandbox.usher import UsherNursery
 
-SELF_TEST = b"""
-import os, sys
-
-def start(info):
-    for path in ("/etc/passwd", "/proc/self/environ", "/bin/sh"):
-        try:
-            open(path).close()
-        except OSError:
-            continue
-        raise SystemExit(f"the walls have gaps: {path} can be read")
-    if os.getuid() == 0:
-        raise SystemExit("the walls have gaps: the bot is root")
-
-def bid(view):
-    return 0
-
-def play(view):
-    return view["legal"][0]
-"""
-HELLO = (
-    b'{"type":"start","protocol":1,"seat":0,"players":2,'
-    b'"rules":{"teams":null,"hand_sizes":[1]},"limits":{},"seed":1}\n'
-)
 PR_SET_CHILD_SUBREAPER = 36
-REMEDIES = (
-    (
-        ("namespace", "No permissions to create", "uid map", "Operation not permitted"),
-        "user namespaces are switched off here; allow them: sysctl -w user.max_user_namespaces=15000 "
-        "kernel.unprivileged_userns_clone=1 (and kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu); "
-        "in a container give the pod hostUsers: false or a seccomp profile that allows unshare",
-    ),
-    (("nknown option",), "this bubblewrap is too old; version 0.8 or newer is needed"),
-)
 
 
 class Launcher(Protocol):
@@ -101,6 +66,8 @@ class Sandbox:
     ) -> "Sandbox":
         """The strongest sandbox this machine allows, tried out with a bot; raises `SandboxUnavailable`.
 
+        A machine that is merely too slow to show it gets no weaker one: `SandboxLate`.
+
         `python`: the interpreter bots get (default: the system's). Without `use_groups`, or where no control
         group can be made, it is mode B: one process a bot, no scratch space; `require_groups` refuses that.
         `launcher`: `fork-server`, `one-shot` or `landlock` and no other (default: the first that works).
@@ -112,6 +79,8 @@ class Sandbox:
         program = bubblewrap.found()
         try:
             return cls._with_namespaces(program, wanted, hierarchy.find() if use_groups else None)
+        except SandboxLate:
+            raise
         except SandboxUnavailable as error:
             if launcher is not None or require_groups:
                 raise
@@ -206,53 +175,17 @@ class Sandbox:
         except SandboxError as error:
             forks.close()
             self.launcher = slow
-            if required:
+            if required or isinstance(error, SandboxLate):
                 raise
             self.notes += (f"every bot starts slowly, in a bubblewrap of its own: {error}",)
 
     def _try_out(self) -> None:
-        with _stopped(
-            self.launch(BotCode("self-test.py", "py", SELF_TEST), Limits(memory_mb=64), slot=0)
-        ) as running:
-            with suppress(BrokenPipeError):  # it ended already, and its log says why
-                os.write(running.stdin, HELLO)
-            if b'"ready"' not in _first_line(running.stdout, 10.0):
-                running.ended(1.0)
-                raise SandboxUnavailable(_diagnosis(_first_line(running.stderr, 0.1, whole=True)))
+        try_out(lambda code: self.launch(code, Limits(memory_mb=64), slot=0))
 
 
 def adopt_orphans() -> None:
     """Have what bubblewrap leaves behind fall to this process, which reaps it, not to a slow process 1."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-@contextmanager
-def _stopped(running: Running) -> Iterator[Running]:
-    try:
-        yield running
-    finally:
-        running.stop()
-
-
-def _first_line(descriptor: int, seconds: float, *, whole: bool = False) -> bytes:
-    """A line, or with `whole` all that comes in time."""
-    poll, end, data = select.poll(), time.monotonic() + seconds, b""
-    poll.register(descriptor, select.POLLIN)
-    while (whole or b"\n" not in data) and len(data) < MIB and (left := end - time.monotonic()) > 0:
-        if not poll.poll(left * 1000):
-            break
-        if not (chunk := os.read(descriptor, 65536)):
-            break
-        data += chunk
-    return data
-
-
-def _diagnosis(log: bytes) -> str:
-    text = log.decode(errors="replace").strip()
-    advice = next((remedy for signs, remedy in REMEDIES if any(sign in text for sign in signs)), None)
-    return (
-        f"the sandbox's self-test failed: {advice or 'see the message'}. It said: {text[-1000:] or 'nothing'}"
-    )
 
 
 def _notes(places: groups.Groups | None) -> tuple[str, ...]:
