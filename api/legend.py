@@ -3,6 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+LEVEL = "who is level by bids made exactly"
+SHARED = "Who is still level shares a place."
+PLACES = {
+    "round_robin": f"Places go by points; {LEVEL}, then by points between them, if that is clear. {SHARED}",
+    "knockout": "Places go by how far each came. At a table points over its deals decide who goes on; "
+    f"{LEVEL}, then by one more deal, then by the seeds.",
+    "a match": f"Places go by points a match, as not all play equally often; {LEVEL} a match. {SHARED}",
+}
+
 
 def provisional(unit: str, parameters: Mapping[str, float]) -> str:
     """When a bot is provisional under a model of these parameters."""
@@ -30,6 +39,12 @@ def of_standings(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield "dealt: points a match that the average holder of the same cards took; earned: those beyond."
     if any(row["bid_accuracy"] is not None for row in rows):
         yield "bids: those made exactly."
+
+
+def of_places(format: str, *, gone: bool) -> str:
+    """What decides places in a tournament of this format, and between those who are level."""
+    kind = "a match" if gone and format == "round_robin" else format
+    return PLACES.get(kind, PLACES["a match"]) + (" Who left comes last." if gone else "")
 
 
 def of_match(seats: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -29,7 +29,8 @@ def standings(rows: Sequence[Row]) -> None:
 
 def _standing(row: Row) -> list[object]:
     bot = named(row) + LEFT.get(row["status"], f", {row['status']}")
-    return [row["place"], bot, row["points"], f"{row['average']:.1f}", tenth(row["dealt"]),
+    place = row["place"] if row["matches"] else ""
+    return [place, bot, row["points"], f"{row['average']:.1f}", tenth(row["dealt"]),
             tenth(row["earned"], "+"), row["wins"], percent(row["bid_accuracy"]), row["faults"],
             row["matches"]]  # fmt: skip
 

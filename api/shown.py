@@ -30,6 +30,11 @@ def say(words: str = "", *, aside: bool = False) -> None:
     click.echo(_cell(words), err=aside)
 
 
+def minute(moment: str | None) -> str:
+    """A time of the API's to the minute, in UTC as the Z says; nothing for none."""
+    return "" if moment is None else f"{moment[:10]} {moment[11:16]}Z"
+
+
 def confirm(question: str) -> None:
     """Ends the command unless the answer is yes."""
     click.confirm(clean(question), abort=True)

@@ -1,12 +1,16 @@
-"""A bot's record against each other bot: over all finished matches that both sat at."""
+"""A bot's record against each other bot: over all finished matches of tournaments that both sat at.
+
+Comparisons are left out: they are tests under conditions of their own, and have pages of their own.
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Integer, and_, case, cast, func, select
 
+from service.contest import COMPARISON
 from service.errors import NotFound
-from service.tables import account, bot, entrant, seat
+from service.tables import account, bot, entrant, seat, tournament
 from service.work import Arena
 
 
@@ -67,7 +71,9 @@ def _met(bot_id: str) -> Any:
         .join(their_entry, _same_entrant(theirs, their_entry))
         .join(bot, bot.c.id == their_entry.c.bot_id)
         .join(account, account.c.id == bot.c.owner_id)
+        .join(tournament, tournament.c.id == my_entry.c.tournament_id)
         .where(my_entry.c.bot_id == bot_id, their_entry.c.bot_id != bot_id)
+        .where(tournament.c.format != COMPARISON)
         .group_by(bot.c.id, bot.c.name, bot.c.house, account.c.name)
         .order_by(games.desc(), bot.c.name)
     )

@@ -119,7 +119,8 @@ def bots(mine: bool, owner: str | None, status: str | None, as_json: bool) -> No
         return
     columns = (Column("id"), Column("bot"), Column("author"), Column("status"), Column("uploaded"))
     rows = [
-        [bot["id"], results.named(bot), bot["owner"], bot["status"], bot["created_at"][:16]] for bot in found
+        [bot["id"], results.named(bot), bot["owner"], bot["status"], shown.minute(bot["created_at"])]
+        for bot in found
     ]
     shown.table(columns, rows, empty="there are no such bots")
 
@@ -159,7 +160,7 @@ def show(bot: str, number: int | None, log: bool, as_json: bool) -> None:
         Column("uploaded"),
     )
     rows = [
-        [each["number"], each["status"], each["filename"], each["size"], each["created_at"][:16]]
+        [each["number"], each["status"], each["filename"], each["size"], shown.minute(each["created_at"])]
         for each in found["versions"]
     ]
     shown.table(columns, rows)

@@ -92,14 +92,18 @@ def show(found: dict[str, Any]) -> None:
     names = {"a": results.named(found["a"]), "b": results.named(found["b"])}
     shown.say(f"{found['id']}, {found['status']}: {WORDS[found['verdict']].format(**names)}")
     shown.say(
-        f"  log-likelihood ratio {found['llr']:+.2f} after {found['groups']} deals; "
-        f"{found['lower']:.2f} speaks for {found['elo0']:g} Elo, {found['upper']:.2f} for {found['elo1']:g}"
+        f"  the test stands at {found['llr']:+.2f} after {found['groups']} deals; "
+        f"{found['lower']:.2f} speaks for a lead of {found['elo0']:g} Elo, "
+        f"{found['upper']:.2f} for {found['elo1']:g}"
     )
     for name, unit in (("elo", "Elo"), ("points", "points a match")):
         value, low, high = (found[name][part] for part in ("value", "low", "high"))
+        if value is None:
+            shown.say(f"  lead of {names['a']}: comes with the first deals")
+            return
         between = "" if low is None or high is None else f" ({_signed(low)} to {_signed(high)})"
         shown.say(f"  lead of {names['a']}, as it looks: {_signed(value)} {unit}{between}")
 
 
-def _signed(value: float | None) -> str:
-    return "?" if value is None else results.tenth(value, "+")
+def _signed(value: float) -> str:
+    return results.tenth(value, "+")

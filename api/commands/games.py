@@ -152,7 +152,8 @@ def show(match_id: str, as_json: bool) -> None:
     from api import legend, results, saved
     from api.shown import Column
 
-    found = saved.client().match(match_id)
+    client = saved.client()
+    found = client.match(match_id)
     if as_json:
         shown.as_json(found)
         return
@@ -172,6 +173,8 @@ def show(match_id: str, as_json: bool) -> None:
         shown.say(sentence)
     for fault in found["faults"]:
         shown.say(f"fault: seat {fault['seat']}, round {fault['round']}: {fault['kind']}")
+    if found["status"] == "done":
+        shown.say(f"watch it: rage replay {match_id}, or {client.url}/matches/{match_id}")
 
 
 @match.command()

@@ -46,8 +46,8 @@ def listing(as_json: bool) -> None:
     columns = (Column("id"), Column("label"), Column("for"), Column("made"), Column("made with"),
                Column("last used"))  # fmt: skip
     rows = [
-        [each["id"], each["label"], " ".join(each["scopes"]), each["created_at"][:16],
-         labels.get(each["made_with"], ""), (each["last_used_at"] or "never")[:16]]
+        [each["id"], each["label"], " ".join(each["scopes"]), shown.minute(each["created_at"]),
+         labels.get(each["made_with"], ""), shown.minute(each["last_used_at"]) or "never"]
         for each in found
     ]  # fmt: skip
     shown.table(columns, rows)

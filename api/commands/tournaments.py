@@ -54,6 +54,7 @@ def create(name: str, entrants: tuple[str, ...], as_json: bool, watching: bool, 
     entries.show(made, as_json)
     if not watching and not as_json and made["status"] == "running":
         shown.say(f"follow it: rage tournament watch {made['id']}")
+        shown.say(f"its page:  {client.url}/tournaments/{made['id']}")
     if watching:
         to_its_end(client, made["id"])
         results.standings(Patience(client.say).ask(lambda: client.standings(made["id"])))

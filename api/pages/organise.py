@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response, make_response, render_template, request, url_for
 
 from api.context import account, arena
-from api.pages import forms
+from api.pages import allowance, forms
 from api.pages.forms import Form
 from api.pages.site import blp
 from api.schemas.organising import Disqualification, NewEntrant, NewTournament
@@ -134,7 +134,14 @@ def _instant(text: str) -> str:
 
 def _new(form: Form, plan: Plan | None = None) -> str:
     choices: dict[str, Any] = {"bots": offered(), "presets": list(PRESETS.values()), "formats": list(FORMATS)}
-    choices |= {"teams": list(Teams), "ranges": RANGES, "limits": Limits(), "usual": usual, "plan": plan}
+    choices |= {
+        "teams": list(Teams),
+        "ranges": RANGES,
+        "limits": Limits(),
+        "words": allowance.WORDS,
+        "usual": usual,
+        "plan": plan,
+    }
     return render_template("tournament-new.html", form=form, **choices)
 
 

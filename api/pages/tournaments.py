@@ -4,9 +4,10 @@ from typing import Any
 
 from flask import Response, render_template, request, url_for
 
-from api import events
+from api import events, legend
 from api.context import arena, caller
-from api.pages import forms, heat
+from api.pages import allowance, forms, heat
+from api.pages.highlights import highlights
 from api.pages.site import blp
 from api.tournaments import added_up, fairness
 from service import bots, folds, matches, tournaments
@@ -20,6 +21,7 @@ LISTED = 30
 LINES = 100  # of standings, unless all are asked for
 CROSSED = 24  # entrants a crosstable on a page may have
 LATEST = 8
+RECENT = 24  # matches among which those to be watched are looked for
 OFFERED = 200  # bots of one's own to choose from
 POSSIBLE = {
     "draft": ("start", "cancel"),
@@ -46,6 +48,7 @@ def tournament(tournament_id: str) -> str | Response:
         return forms.go(url_for("pages.comparison", comparison_id=tournament_id))
     live = request.args.get("part") == "live"
     facts = {**moving(shown, whole="all" in request.args), "acts": acts(shown), "enterable": enterable(shown)}
+    facts["allowance"] = allowance.words(shown.limits)
     return render_template("tournament-live.html" if live else "tournament.html", **facts)
 
 
@@ -102,13 +105,16 @@ def fairness_report(tournament_id: str) -> str:
 def moving(shown: Tournament, *, whole: bool = False) -> dict[str, Any]:
     """What of a tournament moves while it goes on."""
     standings = added_up(folds.standings_of, shown) if shown.started_at else []
+    gone = any(each.status != "in" and not each.filler for each in shown.entrants)
+    recent = matches.latest(arena(), shown.id, limit=RECENT) if shown.progress.played else []
     facts: dict[str, Any] = {
         "tournament": shown,
         "over": shown.status in OVER,
-        "gone": any(each.status != "in" and not each.filler for each in shown.entrants),
+        "places": legend.of_places(shown.format, gone=gone),
         "standings": standings if whole else standings[:LINES],
         "hidden": 0 if whole else max(0, len(standings) - LINES),
-        "latest": matches.latest(arena(), shown.id, limit=LATEST) if shown.progress.played else [],
+        "latest": recent[:LATEST],
+        "highlights": highlights(recent),
         "table": None,
     }
     if standings and standings[0].matches:

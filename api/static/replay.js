@@ -2,6 +2,7 @@
 
 import { card, cardName, colourName, element, shape } from "./cards.js";
 import { address, find, jump, moments, roundOf, trickOf } from "./story.js";
+import { bidding, signed, words } from "./words.js";
 
 const PACE = 900; // milliseconds a step at speed 1
 
@@ -124,10 +125,10 @@ class Replay {
     const moment = this.all[at];
     this.felt.replaceChildren(...moment.state.hands.map((_, seat) => this.seat(moment, seat)), this.middle(moment), this.trick(moment));
     this.part("where").textContent = this.where(moment);
-    this.part("said").textContent = this.words(moment);
+    this.part("said").textContent = this.said(moment);
     const slider = this.part("slider");
     slider.value = at;
-    slider.setAttribute("aria-valuetext", `${this.where(moment)}: ${this.words(moment)}`);
+    slider.setAttribute("aria-valuetext", `${this.where(moment)}: ${this.said(moment)}`);
     this.beside(moment);
     if (!keepAddress) this.remember(moment);
   }
@@ -163,25 +164,8 @@ class Replay {
     return `Round ${moment.round} of ${this.told.rounds.length}, ${part}`;
   }
 
-  words(moment) {
-    const who = this.names[moment.seat];
-    const flaw = moment.marks.map((mark) => this.told.match.faults[mark]);
-    const after = flaw.map((fault) => ` ${this.names[fault.seat]} failed here: ${fault.kind}${fault.out ? ", and is out" : ""}; the table played for it.`).join("");
-    const last = moment.state.trick.at(-1);
-    return {
-      deal: () => `${who} deals ${moment.size} ${moment.size === 1 ? "card" : "cards"} to each. ${moment.state.trump ? `Trump is ${colourName(moment.state.trump)}.` : "There is no trump."}`,
-      bid: () => `${who} bids ${moment.move}.`,
-      play: () => `${who} ${moment.state.trick.length === 1 ? "leads" : "plays"} ${cardName(last ?? moment.move)}.`,
-      trump: () => `${who} makes ${colourName(moment.move)} trump.`,
-      challenge: () => `${who} challenges. Penalties now: ${this.list(moment.state.penalties)}.`,
-      pass: () => `Nobody challenges (${moment.seats.length} asked).`,
-      take: () => `${who} takes the trick, and has ${moment.state.taken[moment.seat]} of ${moment.state.bids[moment.seat]} bid.`,
-      score: () => `The round is over. Points: ${this.list(moment.state.points.map((points, seat) => points + moment.state.penalties[seat]))}.`,
-    }[moment.did]() + after;
-  }
-
-  list(numbers) {
-    return numbers.map((number, seat) => `${this.names[seat]} ${signed(number)}`).join(", ");
+  said(moment) {
+    return words(moment, this.told.match, this.names, moment === this.all.at(-1));
   }
 
   place(seat, far) {
@@ -267,6 +251,7 @@ class Replay {
     const trump = element("div", "trump", disc, state.trump ? `${colourName(state.trump)} is trump` : "no trump");
     const more = element("div", "");
     const facts = [
+      state.asked === "bid" && `bid so far: ${bidding(moment)}`,
       state.lead && `${colourName(state.lead)} was led`,
       state.stake && `${signed(state.stake)} lies in the trick`,
       state.asked === "trump" && `${this.names[state.turn]} names the trump`,
@@ -300,8 +285,6 @@ class Replay {
     return row;
   }
 }
-
-const signed = (number) => (number > 0 ? `+${number}` : String(number).replace("-", "\u2212"));
 
 function chip(text, className, title) {
   const made = element("span", `chip ${className}`, text);

@@ -456,5 +456,5 @@ def test_two_bots_are_compared(
     assert over["verdict"] == "undecided"
     said = run(*words, "--no-wait", "--players", "3", "--field", "bot 3").output
     assert "bot 1 v1" in said and "no verdict" in said
-    assert "-2.94 speaks for -5 Elo, 2.94 for 5" in said
+    assert "-2.94 speaks for a lead of -5 Elo, 2.94 for 5" in said
     assert "is named twice" in run("compare", "bot 1", "bot 1", status=1).output

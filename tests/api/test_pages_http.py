@@ -374,7 +374,7 @@ def test_an_organiser_disqualifies_on_the_page(
     assert '<span class="quiet">8 fell away</span>' in signed.get("/tournaments").text
     fell = signed.get(f"/matches/{made}-0").text
     assert "will not be played: bot 1 was disqualified." in fell and "when it is done" not in fell
-    assert "In the order of points a match" in page and "who left is last" in page
+    assert "Places go by points a match" in page and "Who left comes last" in page
     left = tournaments.tournament(arena, made).entrants[1]
     assert (left.status, left.reason) == ("disqualified", "copied <b>")
 

@@ -11,8 +11,9 @@ from engine.cards import CODES
 from loadtests import singly
 from service import matches, opponents, places, rankings, refit, replays, tournaments
 from service.accounts import Account
+from service.contest import COMPARISON
 from service.errors import Conflict, NotFound
-from service.tables import rating
+from service.tables import rating, tournament
 from service.work import Arena
 
 
@@ -81,6 +82,13 @@ def test_the_record_against_each_other_is_what_the_matches_say(arena: Arena, cup
         assert ours.difference == pytest.approx(ahead / 8)
     with pytest.raises(NotFound):
         opponents.opponents(arena, "bot_nothing")
+
+
+def test_matches_of_a_comparison_are_no_part_of_it(arena: Arena, cup: str) -> None:
+    (bot, *_) = {seat.bot_id for seat in matches.matches(arena, cup).items[0].seats}
+    with arena.work() as work:
+        work.db.execute(update(tournament).where(tournament.c.id == cup).values(format=COMPARISON))
+    assert opponents.opponents(arena, bot) == []
 
 
 def test_places_over_time_are_those_of_the_snapshots_after_each_tournament(arena: Arena, cup: str) -> None:
