@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, case, delete, func, insert, literal_column, select
+from sqlalchemy import Connection, Select, case, delete, func, insert, literal_column, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service.tables import fault, fault_count, match
@@ -135,10 +135,15 @@ def put(db: Connection, tournament_id: str, told: Done) -> None:
 
 
 def put_faults(db: Connection) -> None:
-    """The same for faults of all tournaments. Whoever adds to a row meanwhile waits, or is waited for."""
+    """The same for faults of all tournaments. Whoever adds some meanwhile waits, or is waited for.
+
+    Also with a row of its own that nobody sees yet, which only a lock of the whole table tells.
+    """
+    if db.dialect.name == "postgresql":  # on SQLite a writer is alone anyway
+        db.execute(text("LOCK TABLE fault_count IN SHARE ROW EXCLUSIVE MODE"))
     db.execute(delete(fault_count))
     for kind, n in recounted_faults(db).items():
-        _add(db, fault_count, {"kind": kind, "slot": 0}, {"n": n})
+        db.execute(insert(fault_count).values(kind=kind, slot=0, n=n))
 
 
 def _sums() -> "Sequence[Any]":

@@ -11,7 +11,7 @@ from sqlalchemy import delete, insert, select, update
 from loadtests import singly
 from service import health, leases, leaving, progress, rerate, tournaments
 from service.accounts import Account
-from service.errors import Conflict
+from service.errors import Conflict, Unavailable
 from service.leases import Assignment
 from service.tables import fault, match, tournament
 from service.work import Arena
@@ -92,6 +92,20 @@ def test_those_who_finish_at_once_all_count(
         assert all(taken for taken, _ in crowd.map(lambda each: finish(arena, each), claimed))
     assert tournaments.tournament(arena, cup).progress.played == 16
     assert off(arena) == []
+
+
+@pytest.mark.parametrize("kind", ["postgres"])
+def test_faults_are_counted_anew_only_when_all_have_added_theirs(arena: Arena) -> None:
+    """Else one that is committed between the old count's end and the new one is counted by both."""
+    hasty = Arena.open(arena.settings, arena.queue, arena.clock, patience=0.02)
+    with arena.work() as adding:
+        progress._add(adding.db, progress.fault_count, {"kind": "crash", "slot": 3}, {"n": 1})
+        with pytest.raises(Unavailable), hasty.work() as counting:
+            progress.put_faults(counting.db)
+    hasty.close()
+    with arena.work() as work:
+        progress.put_faults(work.db)
+        assert progress.faults_by_kind(work.db) == {} == progress.recounted_faults(work.db)
 
 
 def test_a_tournament_that_is_over_has_one_row(
