@@ -10,10 +10,11 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from threading import Lock
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 LOCKED = "database is locked"  # SQLite's words
@@ -36,15 +37,18 @@ class Turn:
         self._turned_away = 0.0
 
     @contextmanager
-    def __call__(self) -> Iterator[None]:
-        """Have it; raises SQLAlchemy's `TimeoutError`, as when all connections are taken."""
+    def __call__(self) -> Iterator[float]:
+        """Have it, and learn how many seconds are left for the writers of other processes.
+
+        Raises SQLAlchemy's `TimeoutError`, as when all connections are taken.
+        """
         came = time.monotonic()
         if not self._lock.acquire(timeout=self._patience):
             raise NoConnection("too many others of this process wait to write")
         try:
             if self._turned_away > came:
                 raise NoConnection("others of this process waited in vain to write")
-            yield
+            yield came + self._patience - time.monotonic()
         except OperationalError as error:
             if LOCKED in str(error.orig):
                 self._turned_away = time.monotonic()
@@ -53,15 +57,15 @@ class Turn:
             self._lock.release()
 
 
-def begin(connection: Connection, patience: float) -> None:
-    """Begin to write as soon as no other process does, within `patience` seconds."""
+def begin(connection: Connection, patience: float, left: float = inf) -> None:
+    """Begin to write as soon as no other process does, within `patience` seconds, or what is `left`."""
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
     raw.execute("PRAGMA busy_timeout=0")
     try:
-        _look(raw, patience)
-    except sqlite3.OperationalError as error:
-        raise OperationalError(BEGIN, None, error) from error
+        _look(raw, min(patience, left))
+    except sqlite3.Error as error:  # as SQLAlchemy tells it of any other statement
+        raise DBAPIError.instance(BEGIN, None, error, sqlite3.Error, dialect=connection.dialect) from error
     finally:
         raw.execute(f"PRAGMA busy_timeout={int(1000 * patience)}")
 

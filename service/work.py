@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from math import inf
 from typing import Any
 
 import structlog
@@ -55,7 +56,7 @@ class Arena:
     database: Engine
     queue: Queue
     clock: Callable[[], datetime]
-    turn: Callable[[], AbstractContextManager[None]] = nullcontext
+    turn: Callable[[], AbstractContextManager[float | None]] = nullcontext
 
     @classmethod
     def open(
@@ -68,8 +69,8 @@ class Arena:
     ) -> "Arena":
         """Opens nothing yet: connections are made when they are needed.
 
-        `patience`: seconds to wait for a database that is busy or away; for other writers of this process,
-        who are quick, `QUEUE` at the least.
+        `patience`: seconds to wait for a database that is busy or away; together with other writers of this
+        process, who are quick, `QUEUE` at the least.
         """
         made = engine(settings.database_url, patience, pooled=settings.database_pooled)
         return cls(
@@ -83,8 +84,7 @@ class Arena:
     @contextmanager
     def work(self) -> Iterator[Work]:
         """A write: all or nothing, then its jobs. Raises `Unavailable` when the database is away, or busy."""
-        writing = self.database.execution_options(write=True)
-        with _translated(), self.turn(), writing.begin() as connection:
+        with _translated(), self.turn() as left, self._writing(left).begin() as connection:
             work = Work(connection, self.clock())
             yield work
             work.steps.write(connection)
@@ -107,6 +107,10 @@ class Arena:
                 yield connection.execution_options(isolation_level="AUTOCOMMIT")
             else:
                 yield connection.execution_options(single=True)
+
+    def _writing(self, left: float | None) -> Engine:
+        """`left`: of the patience; some always is, or all who wait behind were turned away for nothing."""
+        return self.database.execution_options(write=True, left=inf if left is None else max(left, HASTY))
 
     def close(self) -> None:
         """Give back connections."""
@@ -169,7 +173,7 @@ def _tune(connection: sqlite3.Connection, _: Any) -> None:
 def _begin(connection: Connection, patience: float) -> None:
     options = connection.get_execution_options()
     if options.get("write", False):
-        turn.begin(connection, patience)
+        turn.begin(connection, patience, options.get("left", inf))
     elif not options.get("single"):
         connection.exec_driver_sql("BEGIN")
 

@@ -3,19 +3,23 @@
 import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from threading import Barrier
 
 import pytest
 from sqlalchemy import func, insert, select
+from sqlalchemy.exc import DatabaseError
 
+from service import turn
 from service.errors import Unavailable
 from service.jobs import InlineQueue
 from service.settings import Settings
 from service.tables import pulse
 from service.turn import Turn
-from service.work import Arena
+from service.work import HASTY, PATIENT, Arena
 
 THREADS, WRITES = 16, 6
 
@@ -89,6 +93,30 @@ def test_who_was_turned_away_writes_the_next_time_with_the_patience_it_had(
     with hasty.read() as db:
         assert db.exec_driver_sql("PRAGMA busy_timeout").scalar() == 50
         assert db.scalar(select(func.count()).select_from(pulse)) == 1
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_what_was_waited_for_the_others_of_a_process_is_not_waited_again(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = list[float]()
+    monkeypatch.setattr(turn, "_look", lambda raw, patience: waited.append(patience))
+    for left in (20.0, -1.0, 99.0):
+        with replace(arena, turn=partial(nullcontext, left)).work():
+            pass
+    assert waited == [20.0, HASTY, PATIENT]
+    with Turn(9.0)() as left:
+        assert left <= 9.0
+
+
+def test_what_is_no_database_is_told_as_of_any_other_statement(tmp_path: Path) -> None:
+    (tmp_path / "rage.sqlite3").write_bytes(b"nothing of the kind " * 100)
+    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path)})
+    with closing(Arena.open(settings, InlineQueue())) as arena:
+        with pytest.raises(DatabaseError, match="not a database"), arena.work():
+            raise AssertionError("it was begun")
+        with pytest.raises(DatabaseError, match="not a database"), arena.read() as db:
+            db.execute(select(pulse))
 
 
 def test_what_fails_gives_its_turn_back(hasty: Arena) -> None:
