@@ -29,7 +29,8 @@ LAST = select(func.max(match.c.told)).where(*THIS, match.c.told.is_not(None))
 GIVE = update(match).where(
     match.c.tournament_id == bindparam("this"), match.c.number == bindparam("key"), match.c.told.is_(None)
 )
-LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:told, 0))")
+WAIT = text("SELECT pg_advisory_xact_lock(hashtextextended(:told, 0)) IS NOT NULL")
+TRY = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:told, 0))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def since(
         found = _after(db, tournament_id, start[0])
         fresh = len(found) < AT_ONCE and db.execute(FRESH.limit(1), {"this": tournament_id}).first()
     if fresh:
-        number(arena, tournament_id)
+        number(arena, tournament_id, wait=now.status in OVER)
     with arena.read() as db:
         found = _after(db, tournament_id, start[0]) if fresh else found
         events = _results(db, tournament_id, found)
@@ -69,11 +70,16 @@ def over(events: list[Event]) -> bool:
     return events[-1].data["status"] in OVER and len(events) < AT_ONCE
 
 
-def number(arena: Arena, tournament_id: str) -> None:
-    """Number some results that have none yet, in the order they came in; again: the next ones."""
+def number(arena: Arena, tournament_id: str, *, wait: bool = True) -> None:
+    """Number some results that have none yet, in the order they came in; again: the next ones.
+
+    Unless to `wait`, leave it to who is at it: there may be very many listeners, and what is numbered is told
+    the next time. Who listens to what is over waits, or would not hear the last of it.
+    """
     this = {"this": tournament_id}
     with arena.work() as work:
-        alone(work, tournament_id)
+        if not alone(work, tournament_id, wait=wait):
+            return
         last = work.db.scalar(LAST, this) or 0
         fresh = work.db.execute(FRESH.limit(AT_ONCE), this).all()
         in_order = sorted(fresh, key=lambda row: (row.finished_at, row.number))
@@ -82,10 +88,14 @@ def number(arena: Arena, tournament_id: str) -> None:
             work.db.execute(GIVE, given)
 
 
-def alone(work: Work, tournament_id: str) -> None:
-    """Who comes after sees all numbers that were given before. On SQLite a writer is alone anyway."""
-    if work.db.dialect.name == "postgresql":
-        work.db.execute(LOCK, {"told": f"told/{tournament_id}"})
+def alone(work: Work, tournament_id: str, *, wait: bool = True) -> bool:
+    """Whether nobody else numbers: who comes after sees all numbers that were given before.
+
+    On SQLite a writer is alone anyway.
+    """
+    if work.db.dialect.name != "postgresql":
+        return True
+    return bool(work.db.scalar(WAIT if wait else TRY, {"told": f"told/{tournament_id}"}))
 
 
 def _known(db: Connection, tournament_id: str, asked: list[Any]) -> list[Any]:
