@@ -73,6 +73,7 @@ def test_the_autoscaler_is_given_figures_that_there_are(figures: dict[str, set[s
         filled = rule["metricsQuery"].replace("<<.Series>>", name)
         filled = filled.replace("<<.LabelMatchers>>", 'namespace="rage"')
         assert [each.name for each in selected(promql_parser.parse(filled))] == [name]
+        assert filled.startswith("clamp_max(") and filled.endswith(", 300)"), "as KEDA's query caps it"
 
 
 @pytest.mark.parametrize("expression", ["max(rage_up", "rage_up{", "histogram_quantile(rage_up)"])
