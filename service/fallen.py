@@ -42,5 +42,6 @@ def _left(gone: "dict[int, tournaments.Entrant]", numbers: Sequence[int]) -> str
 def _ended(status: str, format_name: str, reason: str | None) -> str:
     what = "comparison" if format_name == COMPARISON else "tournament"
     if status == "cancelled":
-        return f"its {what} was {reason or 'cancelled'}"
+        said = reason or "cancelled"
+        return f"its {what} was {said if said.startswith('cancelled') else f'cancelled: {said}'}"
     return STOPPED.get(format_name, f"its {what} ended without it")

@@ -156,10 +156,14 @@ def locked(tournament_id: str) -> "Select[Any]":
 def _refusal(row: "Row[Any]", field: Field) -> str | None:
     """Why it cannot be played any more."""
     if len(field.entrants) < 2:
-        return f"only {len(field.entrants)} entrants were left at the start"
+        return _too_few(len(field.entrants))
     if row.challenger is not None and field.challenger is None:
         return "its challenger was not ready at the start"
     return None
+
+
+def _too_few(count: int) -> str:
+    return f"only {count} {'entrant was' if count == 1 else 'entrants were'} left at the start"
 
 
 def _is_stopped(row: "Row[Any]") -> bool:
@@ -204,8 +208,8 @@ def _write(work: Work, row: "Row[Any]", field: Field, planned: Stage) -> None:
     wanted = max((parts.missing(each, field) for each in seated), default=0)
     fillers = parts.fillers(work, row.id, wanted)
     if len(fillers) < wanted:
-        reason = f"only {len(field.staying)} entrants were left at the start"
-        end(work, row.id, "cancelled", f"{reason}, and no house bot was ready to fill a seat")
+        reason = f"{_too_few(len(field.staying))}, and no house bot was ready to fill a seat"
+        end(work, row.id, "cancelled", reason)
         return
     told = {"tournament_id": row.id, "number": row.stage + 1, "kind": planned.kind}
     listed = {"tables": planned.tables, "byes": planned.byes, "first_group": row.groups}

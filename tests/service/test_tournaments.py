@@ -202,12 +202,15 @@ def test_an_entrant_without_version_plays_its_newest_at_the_start(
 def test_a_start_that_lost_too_many_entrants_is_cancelled_with_the_reason(
     arena: Arena, author: Account, ready_bots: Ready
 ) -> None:
-    ids = ready_bots(4)
-    made = tournaments.create(arena, author, spec(ids, start_at="manual"))
+    ids = ready_bots(5)
+    made = tournaments.create(arena, author, spec(ids[:4], start_at="manual"))
     bots.retire(arena, author, ids[0])
     over = tournaments.start(arena, author, made.id)
     reason = "only 3 entrants were left at the start, and no house bot was ready to fill a seat"
     assert (over.status, over.reason) == ("cancelled", reason)
+    again = tournaments.create(arena, author, spec(ids[3:], players=2, start_at="manual"))
+    bots.retire(arena, author, ids[4])
+    assert tournaments.start(arena, author, again.id).reason == "only 1 entrant was left at the start"
 
 
 def test_a_paused_tournament_gives_out_no_matches_until_it_goes_on(
@@ -232,6 +235,10 @@ def test_a_cancelled_tournament_takes_no_more_results(
     assert finish(arena, held) == (False, None)
     fell = {(match.status, match.trouble) for match in matches.matches(arena, made.id).items}
     assert fell == {("void", "its tournament was cancelled by Ada")}
+    with arena.work() as work:
+        work.db.execute(update(tables.tournament).values(reason="only 1 entrant was left at the start"))
+    why = matches.match(arena, f"{made.id}-0").trouble
+    assert why == "its tournament was cancelled: only 1 entrant was left at the start"
     with pytest.raises(Conflict, match="cancelled cannot be started"):
         tournaments.start(arena, author, made.id)
 
