@@ -1,24 +1,67 @@
-"""Runs migrations for `service.schema.migrate`, one at a time however many programs start at once."""
+"""Runs migrations for `service.schema.migrate`, one at a time however many programs start at once.
+
+SQLite: all or none. PostgreSQL: each for itself, so that one may build an index while everybody writes; what
+was interrupted goes on with the next run.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from alembic import context
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from service.tables import metadata
 from service.work import engine
 
-LOCK = 72_616_764
+TRY = text("SELECT pg_try_advisory_xact_lock(72616764)")
+PAUSE = 0.2  # seconds between two tries
 
-told = context.config.attributes
-database = engine(told["url"], pooled=told.get("pooled", False))
-sqlite = database.dialect.name == "sqlite"
-with database.connect().execution_options(write=True) as connection:  # SQLite: the one writer there can be
-    if sqlite:  # a table that is made anew is dropped in between, which must not look at who refers to it
-        connection.connection.cursor().execute("PRAGMA foreign_keys=OFF")
+
+def run() -> None:
+    """Once for each time that this file is read."""
+    told = context.config.attributes
+    database = engine(told["url"], pooled=told.get("pooled", False))
+    with database.connect().execution_options(write=True) as connection:
+        (_at_once if database.dialect.name == "sqlite" else _each_for_itself)(connection)
+    database.dispose()
+
+
+def _at_once(connection: Connection) -> None:
+    """As the one writer there can be."""
+    # A table that is made anew is dropped in between, which must not look at who refers to it.
+    connection.connection.cursor().execute("PRAGMA foreign_keys=OFF")
     with connection.begin():
-        if connection.dialect.name == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
         context.run_migrations()
-        if sqlite and (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").first()):
+        if broken := connection.exec_driver_sql("PRAGMA foreign_key_check").first():
             raise RuntimeError(f"a row of {broken[0]} refers to one of {broken[2]} that is not there")
-database.dispose()
+
+
+def _each_for_itself(connection: Connection) -> None:
+    with _alone(connection):
+        context.configure(
+            connection=connection,
+            target_metadata=metadata,
+            render_as_batch=True,
+            transaction_per_migration=True,
+        )
+        with context.begin_transaction():
+            context.run_migrations()
+
+
+@contextmanager
+def _alone(connection: Connection) -> Iterator[None]:
+    """By a lock of a transaction beside those of the migrations, for a pooler has no sessions.
+
+    It is tried again and again, not waited for: whoever builds an index waits for all statements under way.
+    """
+    while True:
+        with connection.engine.begin() as beside:
+            if beside.scalar(TRY):
+                yield
+                return
+        time.sleep(PAUSE)
+
+
+run()

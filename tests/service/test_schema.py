@@ -1,7 +1,9 @@
 """The migrations make the tables that the code expects."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
@@ -11,6 +13,16 @@ from sqlalchemy import select
 from service import names, schema, tables
 from service.settings import Settings
 from service.work import engine
+
+INDEXES = "SELECT count(*), bool_and(indisvalid) FROM pg_index WHERE indexrelid = 'ix_match_told'::regclass"
+BUILDING = "SELECT count(*) FROM pg_stat_progress_create_index WHERE phase ^@ 'waiting'"
+
+
+def migrate_to(settings: Settings, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(tables.__file__).parent / "migrations"))
+    config.attributes["url"] = settings.database_url
+    command.upgrade(config, revision)
 
 
 def test_migrating_an_empty_database_gives_exactly_the_tables_of_the_code(
@@ -28,10 +40,7 @@ def test_migrating_an_empty_database_gives_exactly_the_tables_of_the_code(
 def test_migrating_keeps_what_was_written_before(tmp_path: Path, database_url: str) -> None:
     """Tables that others refer to are made anew on the way."""
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path), "RAGE_DATABASE_URL": database_url})
-    config = Config()
-    config.set_main_option("script_location", str(Path(tables.__file__).parent / "migrations"))
-    config.attributes["url"] = settings.database_url
-    command.upgrade(config, "0001")
+    migrate_to(settings, "0001")
     database = engine(settings.database_url)
     with database.begin() as connection:
         for statement in (
@@ -57,6 +66,36 @@ def test_migrating_keeps_what_was_written_before(tmp_path: Path, database_url: s
         assert keys.pop("ロボ一") == "ロボ一", "it looked like another already"
         assert keys == {name: names.key(name) for name in ("ada", "Сова", "ロボー")}
         assert connection.scalar(select(tables.snapshot.c.model)) == "elo"
+    database.dispose()
+
+
+@pytest.mark.parametrize("kind", ["postgres"])
+def test_everybody_writes_while_an_index_is_built_and_what_was_interrupted_goes_on(
+    tmp_path: Path, database_url: str
+) -> None:
+    settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path), "RAGE_DATABASE_URL": database_url})
+    migrate_to(settings, "0015")
+    database = engine(settings.database_url)
+    with database.begin() as db:  # what a run that died over it leaves behind
+        db.exec_driver_sql("ALTER TABLE match ADD COLUMN told INTEGER")
+        db.exec_driver_sql("CREATE INDEX ix_match_told ON match (number)")
+        db.exec_driver_sql(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ix_match_told'::regclass"
+        )
+    with ThreadPoolExecutor(2) as crowd, database.connect() as looking, database.connect() as writing:
+        looking.execution_options(isolation_level="REPEATABLE READ").execute(select(tables.account))
+        migrating = [crowd.submit(schema.migrate, settings) for _ in range(2)]
+        while not writing.exec_driver_sql(BUILDING).scalar():
+            writing.rollback()
+            assert not any(each.done() for each in migrating), [each.exception() for each in migrating]
+        writing.exec_driver_sql("SET lock_timeout = 100")
+        writing.exec_driver_sql("UPDATE match SET told = 1")
+        writing.commit()
+        looking.rollback()
+        assert [each.result() for each in migrating] == [None, None]
+    with database.connect() as db:
+        assert db.exec_driver_sql(INDEXES).one() == (1, True)
+        assert compare_metadata(MigrationContext.configure(db), tables.metadata) == []
     database.dispose()
 
 
