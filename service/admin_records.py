@@ -59,6 +59,7 @@ def list_records(check: bool, as_json: bool) -> None:
     else:
         for each, wrong in listed:
             state = wrong or ("whole" if check else "here" if each.here else "not on this machine")
+            state += "; partly brought back: `records back` goes on, `move` undoes it" * each.partly_back
             click.echo(f"{each.tournament_id}  {each.moved_at:%Y-%m-%d}  {each.matches:>9,}  {state}")
     sys.exit(any(wrong for _, wrong in listed))
 
@@ -66,7 +67,10 @@ def list_records(check: bool, as_json: bool) -> None:
 @records.command(name="back", short_help="Put records into the database again, to stay.")
 @click.argument("tournament")
 def bring_back_records(tournament: str) -> None:
-    """Put the records of TOURNAMENT (an id or name) into the database again, to stay. The file stays too."""
+    """Put the records of TOURNAMENT (an id or name) into the database again, to stay. The file stays too.
+
+    What was interrupted goes on when it is asked for again; until then `records list` and `doctor` say so.
+    """
     with open_arena() as arena, bar("Bringing back") as at:
         count = retention.bring_back(arena, retention.named(arena, tournament), at)
     click.echo(f"Records brought back: {count:,}")

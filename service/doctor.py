@@ -146,6 +146,10 @@ def _records(settings: Settings) -> Finding:
         with arena.read() as db:
             there = presence.workers(db, arena.clock())
     missing = [each.file for each in moved if not each.here]
+    partly = ", ".join(each.tournament_id for each in moved if each.partly_back)
+    if not missing and partly:
+        text = f"only partly brought back: {partly}; `rage-admin records back` goes on, `move` undoes it"
+        return Finding("records", State.ODD, text)
     if not missing:
         text = f"files: {len(moved)}; `rage-admin records list --check` reads them all"
         return Finding("records", State.WELL, text)

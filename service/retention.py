@@ -13,18 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    and_,
-    bindparam,
-    delete,
-    exists,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Connection, and_, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy.sql import ColumnElement
 
 from service import shelf
 from service.contest import COMPARISON
@@ -42,7 +32,10 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
-    """A tournament whose records are in a file; `here`: whether this machine has it."""
+    """A tournament whose records are in a file; `here`: whether this machine has it.
+
+    `partly_back`: some are in the database as well, because `bring_back` was interrupted.
+    """
 
     tournament_id: str
     name: str
@@ -51,6 +44,7 @@ class Shelved:
     sha256: str
     moved_at: datetime
     here: bool
+    partly_back: bool
 
 
 def named(arena: Arena, told: str) -> str:
@@ -155,11 +149,15 @@ def _portions(records: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, 
 
 def shelved(arena: Arena) -> list[Shelved]:
     """All that is in files, the latest first."""
-    query = select(record_file, tournament.c.name).join(tournament).where(record_file.c.back_at.is_(None))
+    of_it = (match.c.tournament_id == record_file.c.tournament_id, match.c.status == "done")
+    first = select(match.c.record.is_not(None)).where(*of_it).order_by(match.c.number).limit(1)
+    partly = and_(record_file.c.cleared, first.scalar_subquery())  # the first is brought back first
+    query = select(record_file, tournament.c.name, partly.label("partly_back")).join(tournament)
+    latest = query.order_by(record_file.c.moved_at.desc(), record_file.c.tournament_id)
     with arena.read() as db:
-        found = db.execute(query.order_by(record_file.c.moved_at.desc(), record_file.c.tournament_id)).all()
+        found = db.execute(latest.where(record_file.c.back_at.is_(None))).all()
     folder = arena.settings.records
-    same = ("tournament_id", "name", "file", "matches", "sha256", "moved_at")
+    same = ("tournament_id", "name", "file", "matches", "sha256", "moved_at", "partly_back")
     return [
         Shelved(**{name: getattr(row, name) for name in same}, here=(folder / row.file).is_file())
         for row in found

@@ -131,12 +131,14 @@ def test_what_was_interrupted_goes_on(arena: Arena, cup: str, monkeypatch: pytes
     assert in_database(arena) == 14
     assert all(matches.record(arena, f"{cup}-{number}") for number in range(24))
     assert retention.due(arena, 365) == [cup]
+    assert [each.partly_back for each in retention.shelved(arena)] == [False]
     retention.move(arena, cup)
     assert in_database(arena) == 0 and retention.due(arena, 0) == []
     with pytest.raises(KeyboardInterrupt):
         retention.bring_back(arena, cup, stop)
     assert in_database(arena) == 10
     assert all(matches.record(arena, f"{cup}-{number}") for number in range(24))
+    assert [each.partly_back for each in retention.shelved(arena)] == [True]
     assert retention.bring_back(arena, cup) == in_database(arena) == 24
 
 
@@ -258,6 +260,16 @@ def test_an_operators_commands(arena: Arena, cup: str, tmp_path: Path) -> None:
     assert f"{cup}.records" in run("records", "move", cup)
     (told,) = json.loads(run("records", "list", "--check", "--json"))
     assert (told["tournament_id"], told["matches"], told["here"], told["trouble"]) == (cup, 24, True, None)
+    here = Settings.from_environment({**environment, "RAGE_DATA_DIR": str(tmp_path)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retention, "PORTION", 10)
+        with pytest.raises(ZeroDivisionError):
+            retention.bring_back(arena, cup, lambda done, of: 1 // 0)
+    assert "partly brought back" in run("records", "list")
+    found = doctor._records(here)
+    assert (found.state, cup in found.text) == (doctor.State.ODD, True)
+    run("records", "move", cup)
+    assert "partly" not in run("records", "list")
     assert "back up" in run("backup", str(tmp_path / "all.rage"))
     (tmp_path / "records" / f"{cup}.records").write_bytes(b"nonsense")
     assert "damaged" in run("records", "list", "--check", status=1)
