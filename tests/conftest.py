@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import socket
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,7 @@ LONGEST = (
     "test_refit.py",
     "test_tournaments.py",
 )  # groups, each as long as many others together
+QUIET_PORTS = range(20_000, 30_000)
 EXPECTED = ("Failed to load resource",)  # an answer of 4xx or 5xx; tests that want none look at answers
 
 
@@ -81,6 +84,21 @@ def group_of(item: pytest.Item) -> str:
     if "service" in getattr(item, "fixturenames", ()):
         return "service"
     return "workers" if item.path.parent.name == "workers" else item.path.name
+
+
+@pytest.fixture
+def later_port() -> int:
+    """One to be listened on later: of these the kernel gives none to who asks for any."""
+    first = os.getpid() % len(QUIET_PORTS)
+    return next(port for port in (*QUIET_PORTS[first:], *QUIET_PORTS[:first]) if _is_free(port))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as listener, suppress(OSError):
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        return True
+    return False
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,12 +15,6 @@ from api.patience import Patience
 from service.settings import Settings
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 @contextmanager
@@ -41,8 +34,10 @@ def serving(settings: Settings, port: int) -> Iterator[None]:
             running.wait()
 
 
-def test_watching_a_tournament_outlives_a_restart(arena: Any, make_spec: Any, ready_bots: Any) -> None:
-    settings, port = arena.settings, free_port()
+def test_watching_a_tournament_outlives_a_restart(
+    arena: Any, make_spec: Any, ready_bots: Any, later_port: int
+) -> None:
+    settings, port = arena.settings, later_port
     url = f"http://127.0.0.1:{port}"
     client = Client(url)
     with serving(settings, port):

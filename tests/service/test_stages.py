@@ -177,7 +177,7 @@ def test_matches_become_void_in_the_order_in_which_others_lock_them(
     with ThreadPoolExecutor(1) as other, arena.work() as work:
         work.db.execute(select(number).where(number == 1).with_for_update())
         done = other.submit(void)
-        until = time.monotonic() + 5
+        until = time.monotonic() + 60
         while not work.db.scalar(waiting) and time.monotonic() < until:
             time.sleep(0.01)
         free = select(number).where(number != 1).order_by(number).with_for_update(skip_locked=True)
@@ -198,7 +198,7 @@ def test_who_gives_in_the_last_of_a_deal_waits_for_nobody_who_changes_the_tourna
     with arena.work() as work:
         stages.lock(work, made.id)
         giving.start()
-        until = time.monotonic() + 5
+        until = time.monotonic() + 60
         while matches.match(arena, last.match_id).status != "done" and time.monotonic() < until:
             time.sleep(0.02)
         assert matches.match(arena, last.match_id).status == "done"

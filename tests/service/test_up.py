@@ -37,7 +37,7 @@ def eventually(holds: Callable[[], object], seconds: float = 60) -> bool:
 def refused(data: Path, *options: str, **env: str) -> str:
     """What is said by a start that must fail: one message, status 1, no traceback."""
     argv = [*COMMAND, "--data-dir", str(data), *options]
-    said = subprocess.run(argv, env={**os.environ, **env}, capture_output=True, text=True, timeout=60)
+    said = subprocess.run(argv, env={**os.environ, **env}, capture_output=True, text=True, timeout=200)
     assert said.returncode == 1
     assert said.stderr.startswith("Error: ")
     assert "Traceback" not in said.stderr + said.stdout
@@ -105,7 +105,7 @@ class Running:
 
     def end(self, number: int) -> int:
         self.program.send_signal(number)
-        self.screen += self.program.communicate(timeout=60)[0]
+        self.screen += self.program.communicate(timeout=200)[0]
         return self.program.returncode
 
 

@@ -48,7 +48,7 @@ def test_both_client_libraries_reach_it_whatever_the_directory_is_called(tmp_pat
     ):
         sent.put({"match": "m1"})
         assert client.llen("matches") == 1
-        assert sent.get(timeout=5).payload == {"match": "m1"}
+        assert sent.get(timeout=60).payload == {"match": "m1"}
 
 
 def test_it_listens_on_a_socket_for_its_owner_alone_and_on_no_port(tmp_path: Path) -> None:

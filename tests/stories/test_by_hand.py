@@ -15,7 +15,6 @@ import pytest
 
 from api.client import Client
 from service import valkey
-from service.checks import free_port
 from service.settings import Settings
 
 pytestmark = [pytest.mark.story, pytest.mark.sandbox, pytest.mark.timeout(200)]
@@ -31,7 +30,7 @@ def lines() -> list[str]:
 
 @pytest.fixture
 def world(
-    tmp_path: Path, open_postgres: Callable[[], AbstractContextManager[Any]]
+    tmp_path: Path, later_port: int, open_postgres: Callable[[], AbstractContextManager[Any]]
 ) -> Iterator[dict[str, str]]:
     """A database server, a Redis, and the environment that every machine would have."""
     settings = Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path / "redis")})
@@ -42,17 +41,17 @@ def world(
             "PATH": f"{BIN}:{os.environ['PATH']}",
             "RAGE_DATABASE_URL": server.get_uri(),
             "RAGE_REDIS_URL": settings.client_url,
-            "RAGE_PORT": str(free_port("127.0.0.1", 0)),
+            "RAGE_PORT": str(later_port),
             "RAGE_WORKERS": "1",
             "RAGE_STOP_SECONDS": "5",
         }
     redis.terminate()
-    redis.wait(10)
+    redis.wait(60)
 
 
 def at_once(line: str, env: Mapping[str, str]) -> str:
     done = subprocess.run(
-        ["bash", "-euc", line], env=env, capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-euc", line], env=env, capture_output=True, text=True, timeout=110, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -60,7 +59,7 @@ def at_once(line: str, env: Mapping[str, str]) -> str:
 
 def ended(program: "subprocess.Popen[bytes]") -> None:
     program.send_signal(signal.SIGTERM)
-    assert program.wait(20) == 0, program.args
+    assert program.wait(60) == 0, program.args
 
 
 def test_a_service_of_many_machines_plays_a_tournament(world: dict[str, str], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,9 @@ def test_a_round_robin_loses_and_doubles_nothing_though_workers_are_killed(
     assert (made["status"], total) == ("running", 40)
     for played in (4, 16):
         seconds_until(lambda: author.tournament(made["id"])["progress"]["played"] >= played, 120)  # noqa: B023
-        os.kill(children(service.pids["players"])[0], signal.SIGKILL)
+        for child in children(service.pids["players"]):  # one alone might be between two matches
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
     over = author.wait_over(made["id"], seconds=200)
     assert over["status"] == "finished"
     assert (over["progress"]["played"], over["progress"]["failed"]) == (total, 0)
@@ -172,7 +175,7 @@ def test_a_tournament_waits_for_its_time(author: Client, anyone: Client) -> None
     made = author.create_tournament(
         name="Later", entrants=entrants, players=3, deals=1, start_at=time_to_start.isoformat()
     )
-    assert made["status"] == "scheduled"
+    assert made["status"] == "scheduled" or datetime.now(UTC) > time_to_start, "a slow machine may be late"
     over = author.wait_over(made["id"], seconds=120)
     assert over["status"] == "finished"
     assert datetime.fromisoformat(over["started_at"]) >= time_to_start

@@ -139,7 +139,7 @@ LATE_ON_PURPOSE = """
 import os, time
 
 def bid(view):
-    until = time.monotonic() + 2
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         TRICK
         time.sleep(0.012)

@@ -171,7 +171,7 @@ def test_a_bot_has_sixteen_threads_from_its_first_match_on(launcher: str, table,
         "def bid(view):\n"
         "    try:\n"
         "        while True:\n"
-        "            threading.Thread(target=time.sleep, args=(1,), daemon=True).start()\n"
+        "            threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
         "    except RuntimeError:\n"
         "        print(threading.active_count())\n"
         "    return 0\n"
