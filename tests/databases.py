@@ -16,6 +16,7 @@ from service.settings import Settings
 
 OpenDatabase = Callable[[str], AbstractContextManager[dict[str, str]]]
 OwnDatabase = Callable[[], AbstractContextManager[dict[str, str]]]
+ON_EACH = pytest.mark.parametrize("kind", ["sqlite", "postgres"])  # for tests that run on both every day
 
 
 @contextmanager

@@ -34,7 +34,7 @@ from service.jobs import CHECK, SETTLE, InlineQueue
 from service.settings import Settings
 from service.sheet import Spent
 from service.work import Arena
-from tests.databases import OwnDatabase
+from tests.databases import OpenDatabase
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
 KINDS: Mapping[str, tuple[type, ...]] = {
@@ -79,8 +79,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, own_database: OwnDatabase) -> Iterator[Settings]:
-    with own_database() as told:
+def kind(request: pytest.FixtureRequest) -> str:
+    """Which sort of database: what `--database` names; a test that is `ON_EACH` has both."""
+    return str(request.config.getoption("--database"))
+
+
+@pytest.fixture
+def settings(tmp_path: Path, open_database: OpenDatabase, kind: str) -> Iterator[Settings]:
+    with open_database(kind) as told:
         yield Settings.from_environment({"RAGE_DATA_DIR": str(tmp_path), **told})
 
 

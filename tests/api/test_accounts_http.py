@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 from service import accounts
 from service.accounts import Role
 from service.work import Arena
+from tests.databases import ON_EACH
 
 
 def test_an_account_gets_a_token_that_says_who_it_is(http: FlaskClient, ada: Any) -> None:
@@ -21,6 +22,7 @@ def test_an_answer_with_a_token_is_kept_by_nobody(http: FlaskClient) -> None:
     assert answer.headers["Cache-Control"] == "no-store"
 
 
+@ON_EACH
 def test_a_name_is_taken_once(http: FlaskClient, ada: Any) -> None:
     assert http.post("/api/v1/accounts", json={"name": "Ada"}).status_code == 409
 
@@ -53,6 +55,7 @@ def test_strangers_are_turned_away_before_their_body_is_read(
     assert http.open(f"/api/v1/{path}", method=method, data=b"\xff").status_code == 401
 
 
+@ON_EACH
 def test_a_revoked_token_is_worth_nothing(arena: Arena, ada: Any) -> None:
     accounts.revoke(arena, name="ada")
     assert ada.get("/accounts/me").status_code == 401

@@ -12,6 +12,7 @@ from service import accounts
 from service.accounts import Role
 from service.limits import Limits
 from service.work import Arena
+from tests.databases import ON_EACH
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
 
@@ -85,6 +86,7 @@ def test_a_form_with_wrong_fields_names_them(ada: Any, form: dict[str, Any], fie
     assert (answer.status_code, set(answer.json["errors"])) == (422, fields)
 
 
+@ON_EACH
 def test_a_name_of_another_bot_is_a_conflict(ada: Any, bob: Any) -> None:
     ada.upload(name="spy")
     assert bob.upload(name="SPY").status_code == 409
@@ -103,6 +105,7 @@ def test_anothers_bot_cannot_be_changed(ada: Any, bob: Any) -> None:
     assert bob.delete(f"/bots/{bot['id']}").status_code == 403
 
 
+@ON_EACH
 def test_code_is_for_its_owner_and_admins(ada: Any, bob: Any, http: FlaskClient, arena: Arena) -> None:
     bot = ada.upload(name="spy", filename="böt.py").get_json()
     path = f"/bots/{bot['id']}/versions/1/code"
@@ -128,6 +131,7 @@ def test_a_retired_bot_stays_in_sight_and_takes_no_versions(ada: Any) -> None:
     assert ada.upload(f"/bots/{bot['id']}/versions").status_code == 409
 
 
+@ON_EACH
 def test_pages_hold_every_bot_once_whatever_is_uploaded_meanwhile(ada: Any) -> None:
     before = [ada.upload(name=f"bot {number}").get_json()["id"] for number in range(7)]
     page = ada.get("/bots?limit=3").get_json()

@@ -7,6 +7,9 @@ import pytest
 
 from service import comparisons
 from service.work import Arena
+from tests.databases import ON_EACH
+
+pytestmark = ON_EACH
 
 SMALL = {"preset": "fundex", "hand_sizes": [2, 1]}
 

@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api import events
+from tests.databases import ON_EACH
 
 
 def told(text: str) -> list[dict[str, Any]]:
@@ -26,6 +27,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "LOOK_EVERY", 0.01)
 
 
+@ON_EACH
 def test_every_result_is_told_once_then_the_end(cup: dict[str, Any], http: FlaskClient) -> None:
     answer = http.get(f"/api/v1/tournaments/{cup['id']}/events")
     assert answer.mimetype == "text/event-stream"
@@ -34,6 +36,7 @@ def test_every_result_is_told_once_then_the_end(cup: dict[str, Any], http: Flask
     assert found[-1]["data"]["status"] == "finished"
 
 
+@ON_EACH
 def test_it_goes_on_after_the_last_event_that_was_seen(cup: dict[str, Any], http: FlaskClient) -> None:
     path = f"/api/v1/tournaments/{cup['id']}/events"
     results = [each for each in told(http.get(path).text) if each["event"] == "result"]
@@ -41,6 +44,7 @@ def test_it_goes_on_after_the_last_event_that_was_seen(cup: dict[str, Any], http
     assert [each["data"]["number"] for each in rest if each["event"] == "result"] == [5, 6, 7]
 
 
+@ON_EACH
 def test_who_knows_all_is_told_not_to_come_again(cup: dict[str, Any], http: FlaskClient) -> None:
     path = f"/api/v1/tournaments/{cup['id']}/events"
     last = told(http.get(path).text)[-1]["id"]
@@ -52,6 +56,7 @@ def test_an_event_id_that_is_none_is_refused(cup: dict[str, Any], http: FlaskCli
     assert http.get(path, headers={"Last-Event-ID": "nonsense"}).status_code == 422
 
 
+@ON_EACH
 def test_results_are_told_while_it_is_played(
     ada: Any, http: FlaskClient, ready_bots: list[str], make_spec: Any, play_all: Callable[..., None]
 ) -> None:

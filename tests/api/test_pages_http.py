@@ -16,6 +16,7 @@ from service import tables, tournaments
 from service.formats import FORMATS
 from service.sprt import FEWEST
 from service.work import Arena
+from tests.databases import ON_EACH
 
 HTML = {"Accept": "text/html"}
 FORMS = ("/bots/new", "/tournaments/new", "/sign-out", "/bots/{bot}/versions", "/bots/{bot}/retire")
@@ -198,6 +199,7 @@ def test_refusals_are_pages_for_people_and_problems_for_programs(
     assert (problem.status_code, problem.mimetype) == (status, "application/problem+json")
 
 
+@ON_EACH
 def test_bad_words_in_an_address_are_no_failure(http: FlaskClient, cup: dict[str, Any]) -> None:
     for path, status in (
         ("/rankings?players=99", 422),

@@ -7,6 +7,9 @@ from flask.testing import FlaskClient
 
 from service import desk, retention
 from service.work import Arena
+from tests.databases import ON_EACH
+
+pytestmark = ON_EACH
 
 Cup = dict[str, Any]
 
