@@ -86,7 +86,7 @@ def disqualify_bot(body: dict[str, Any], tournament_id: str, bot_id: str) -> Tou
 def standings(query: dict[str, Any], tournament_id: str) -> Response:
     """Who stands where, while it is running too
 
-    Only whole groups of matches on one deal count, so that nobody is ahead by having played more. Who is
+    Only whole groups of matches on one deal count, so that nobody is ahead by the seats it had. Who is
     level in what decides places is parted by bids made exactly; in a round robin then by points between those
     who are level, if that is a clear order. Who is still level shares a place.
     """

@@ -48,6 +48,7 @@ def submit(path: Path, name: str | None, wait: bool, log: bool, as_json: bool, *
     except ProblemError as error:
         raise _as_given(error, path) from None
     if wait:
+        shown.say("it plays its trial match …", aside=True)
         version = client.wait_ready(version["bot_id"], version["number"], seconds=MOST_WAIT)
     if as_json:
         shown.as_json(version)

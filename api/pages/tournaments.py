@@ -110,6 +110,7 @@ def moving(shown: Tournament, *, whole: bool = False) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "tournament": shown,
         "over": shown.status in OVER,
+        "gone": gone,
         "places": legend.of_places(shown.format, gone=gone),
         "standings": standings if whole else standings[:LINES],
         "hidden": 0 if whole else max(0, len(standings) - LINES),

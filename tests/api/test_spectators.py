@@ -88,3 +88,15 @@ def test_a_match_leads_to_the_ones_beside_it(http: FlaskClient, cup: dict[str, A
     assert beside(0) == [("next", "1")]
     assert beside(1) == [("prev", "0"), ("next", "2")]
     assert beside(last) == [("prev", str(last - 1))]
+
+
+def test_while_not_all_have_played_equally_often_the_page_says_so(
+    http: FlaskClient, ada: Any, ready_bots: list[str], make_spec: Any, play_all: Any
+) -> None:
+    unequal = "Not all have played equally often yet"
+    made = ada.post("/tournaments", make_spec(ready_bots, players=3, deals=1)).get_json()
+    assert unequal not in http.get(f"/tournaments/{made['id']}").text
+    play_all(3)
+    assert unequal in http.get(f"/tournaments/{made['id']}").text
+    play_all()
+    assert unequal not in http.get(f"/tournaments/{made['id']}").text
