@@ -51,6 +51,11 @@ def percent(share: float | None) -> str:
     return "over 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
 
 
+def probability(share: float | None) -> str:
+    """As `percent`, of what is never certain, however it was rounded."""
+    return percent(None if share is None else min(max(share, 0.001), 0.999))
+
+
 def crosstable(rows: Sequence[Row]) -> None:
     """Every pair that met."""
     columns = (Column("bot"), Column("against"), Column("matches", True), Column("points ahead", True),
@@ -137,7 +142,7 @@ def _ranked(row: Row) -> list[object]:
     places = "" if span is None else str(span[0]) if span[0] == span[1] else f"{span[0]} to {span[1]}"
     between = "" if row["low"] is None else f"{_rating(row['low'])} to {_rating(row['high'])}"
     return [row["place"], f"{row['bot']} v{row['version']}", row["owner"], _rating(row["rating"]), between,
-            places, percent(better), row["matches"], row["forfeits"],
+            places, probability(better), row["matches"], row["forfeits"],
             _note(row)]  # fmt: skip
 
 
@@ -164,7 +169,7 @@ def comparison(found: Row) -> None:
         + (f", 95 % sure from {low} to {high}" if low else "")
     )
     if found["p_better"] is not None:
-        say(f"  {a} is better with probability {percent(found['p_better'])}")
+        say(f"  {a} is better with probability {probability(found['p_better'])}")
     if found["matches"]:
         say(f"  {found['matches']} matches together, of whose points {a} took {percent(found['score'])}")
     else:

@@ -11,7 +11,7 @@ from click.testing import Result
 
 from api.client import Client
 from api.commands.compare import show
-from api.results import percent
+from api.results import percent, probability
 from api.shown import Column, table
 
 CODE = b"def bid(view):\n    return 0\n\n\ndef play(view):\n    return view['legal'][0]\n"
@@ -298,6 +298,10 @@ def test_a_refused_upload_names_what_was_given(run: Run, logged_in: Client, home
 )
 def test_a_share_is_said_in_whole_percent(share: float | None, said: str) -> None:
     assert percent(share) == said
+
+
+def test_what_is_probable_is_never_said_to_be_certain() -> None:
+    assert [probability(share) for share in (0.0, 0.5, 1.0)] == ["under 1 %", "50 %", "over 99 %"]
 
 
 @pytest.mark.parametrize("terminal", [True, False])
