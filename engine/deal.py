@@ -51,7 +51,7 @@ class Shuffler:
     def deal(self, seed: bytes, number: int, size: int, players: int) -> "Deal":
         """Hands of `size` cards for round `number`, and what is left."""
         wanted = size * players + _PEEK
-        order = _dealt(self, seed, number, wanted if wanted < self.size else self.size)
+        order = self.first(seed, number, wanted if wanted < self.size else self.size)
         return Deal(self, order, size, players, (seed, number))
 
     def _length(self, count: int) -> int:
@@ -59,12 +59,6 @@ class Shuffler:
         draws = sum(self.size / (self.size - named) for named in range(count))
         kept = 1 - len(self._dropped) / 256
         return min(_WHOLE, 6 + int(1.1 * draws / kept))
-
-
-@lru_cache(maxsize=128)
-def _dealt(shuffler: Shuffler, seed: bytes, number: int, count: int) -> list[int]:
-    """As `first`, not to be changed: what was just played is dealt again when its record is packed."""
-    return shuffler.first(seed, number, count)
 
 
 class Deal:
