@@ -65,7 +65,7 @@ def before(db: Connection, row: "Row[Any]", ready: Sequence[Playing]) -> Field:
     rated = {line["version_id"]: float(line["rating"]) for line in body}
     numbers = {each.number: each for each in ready}
     return replace(
-        _frame(row),
+        frame(row),
         entrants=tuple(numbers),
         challenger=_challenger(row, ready),
         ratings={n: rated[each.version_id] for n, each in numbers.items() if each.version_id in rated},
@@ -85,7 +85,7 @@ def now(db: Connection, row: "Row[Any]") -> Field:
     started = plan.get("entrants")
     listed = [each for each in db.execute(query) if started is None or each.number in set(started)]
     return replace(
-        _frame(row),
+        frame(row),
         entrants=tuple(each.number for each in listed),
         challenger=plan.get("challenger"),
         gone=frozenset(each.number for each in listed if each.status != "in"),
@@ -117,7 +117,7 @@ def done(db: Connection, row: "Row[Any]") -> list[Done]:
 def expected(row: "Row[Any]", count: int) -> int:
     """How many matches a tournament comes to with `count` entrants; takes seconds, perhaps."""
     numbers = tuple(range(count))
-    field = replace(_frame(row), entrants=numbers, challenger=0 if row.challenger else None)
+    field = replace(frame(row), entrants=numbers, challenger=0 if row.challenger else None)
     field = replace(field, prepared=FORMATS[row.format].prepare(field))
     return FORMATS[row.format].groups(field) * (field.size if field.duplicate else 1)
 
@@ -134,7 +134,8 @@ def table_of(order: Order, played: Sequence[Result]) -> Table:
     return Table(order, points, exact, len(played))
 
 
-def _frame(row: "Row[Any]") -> Field:
+def frame(row: Any) -> Field:
+    """The field of a tournament, but for who plays."""
     rules = RuleSet.parse(row.rules, row.players)
     size = len(rules.teams.seats) if rules.teams else row.players
     return Field(

@@ -4,15 +4,15 @@ Pure. Faults are as the matches tell them; all else in a row follows from what w
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from itertools import groupby
 from math import isclose
 from types import SimpleNamespace
 from typing import Any
 
 from engine.rules import RuleSet
-from service import folds
+from service import folds, lineup
 from service.design import Order
 from service.formats import FORMATS, Done, Field
 from service.formats.knockout import Knockout
@@ -53,16 +53,41 @@ class Recount:
                 return f"standings: {who.name} (entrant {who.number}) has {had[who.number]} rows"
         if len(rows) != len(self._entrants):
             return f"standings: {len(rows)} rows, there are {len(self._entrants)} entrants"
+        if self._is_seeded and (unseeded := self._unseeded()):
+            return f"seeds: {unseeded}"
         try:
             wrong = [self._wrong(rows, started) for started in self._started()]
         except ValueError as reason:
             return f"matches: {reason}"
         return None if None in wrong else wrong[0]
 
-    def _started(self) -> list[list[int]]:
-        """Who began. A version that was named beforehand and never sat down may have done so, or not."""
+    @property
+    def _is_seeded(self) -> bool:
+        """Whether it is a knock-out that began."""
+        return isinstance(FORMATS.get(self._told["format"]), Knockout) and self._told["stage"] > 0
+
+    def _unseeded(self) -> str | None:
+        """Why the seeds cannot be those of who began."""
+        seeds = self._told.get("seeds")
+        if seeds is None:
+            return "they are not told; a newer version of the service tells them"
+        able, seated = self._able()
+        known = isinstance(seeds, list) and all(each in able for each in seeds)
+        if not known or len(set(seeds)) != len(seeds) or not seated <= set(seeds):
+            return f"{seeds!r:.70} are not those who began, each once"
+        return None
+
+    def _able(self) -> tuple[list[int], set[int]]:
+        """Who may have begun, and who sat down."""
         seated = {who for stage in self._tables.values() for table in stage.values() for who in table}
         able = [each.number for each in self._entrants if not each.filler and each.version is not None]
+        return able, seated
+
+    def _started(self) -> list[list[int]]:
+        """Who began. A version that was named beforehand and never sat down may have done so, or not."""
+        if self._is_seeded:
+            return [sorted(self._told["seeds"])]
+        able, seated = self._able()
         sure = [each for each in able if each in seated]
         return [able] if able == sure else [able, sure]
 
@@ -91,20 +116,47 @@ class Recount:
     def _order(self, rows: Sequence[Json], started: Sequence[int]) -> list[list[int]] | None:
         """The format's own order.
 
-        Seeds of a knock-out follow from ratings at its start, which nobody is shown; they only part those who
-        are level in all else, and do so here as the standings have it. One that somebody left, or that was
-        cancelled, has tables that were never written: of it only the places' numbers can be told.
+        Of a knock-out that somebody left, nobody is told which tables were planned before that and which
+        after: of it only the first stage follows, and of the places only their numbers.
         """
         form, gone = FORMATS.get(self._told["format"]), self._gone(started)
         if form is None or self._told["stage"] == 0 or (form.by_points and not gone):
             return None
-        told = [row["entrant"] for row in rows]
-        if isinstance(form, Knockout) and (gone or self._told["status"] != "finished"):
+        field = self._field(started, gone)
+        if not isinstance(form, Knockout):
+            return form.places(field, self._done())
+        if gone:
+            self._foretold(form, replace(field, gone=frozenset()), 1)
             return [[row["entrant"] for row in level] for _, level in groupby(rows, lambda row: row["place"])]
-        teams = self._rules().teams
-        size = len(teams.seats) if teams else self._told["players"]
-        field = Field(size, size, tuple(started), b"", gone=gone, prepared={"seeds": told})
-        return form.places(field, list(self._done()))
+        done = self._foretold(form, field, max(self._told["stage"], *self._tables))
+        if self._told["status"] == "finished" and form.stage(field, len(done) + 1, done):
+            raise ValueError(f"stage {len(done) + 1} is missing")
+        return form.places(field, done)
+
+    def _field(self, started: Sequence[int], gone: frozenset[int]) -> Field:
+        told = SimpleNamespace(**{**self._told, "apart": self._told["same_owner"] == "apart"})
+        owners = {number: self._entrants[number].owner for number in started}
+        seeds = {"seeds": self._told["seeds"]} if self._is_seeded else {}
+        return replace(lineup.frame(told), entrants=tuple(started), gone=gone, owners=owners, prepared=seeds)
+
+    def _foretold(self, form: Knockout, field: Field, stages: int) -> list[Done]:
+        """What came of the first `stages`, all of whose tables follow from the seeds and the results before.
+
+        Raises `ValueError` where they do not.
+        """
+        done, first, whole = list[Done](), 0, self._whole()
+        for number in range(1, stages + 1):
+            planned = form.stage(field, number, done)
+            if planned is None:
+                raise ValueError(f"stage {number} is one too many")
+            tables = dict(enumerate(planned.tables, first))
+            for group, order in self._tables[number].items():
+                if tables.get(group) != order:
+                    raise ValueError(f"group {group} does not follow from the seeds and the results before")
+            came = tuple(table_of(order, whole[group]) for group, order in tables.items())
+            done.append(Done(planned.kind, came, planned.byes))
+            first += len(tables)
+        return done
 
     def _rules(self) -> RuleSet:
         return RuleSet.parse(self._told["rules"], self._told["players"])
@@ -112,31 +164,17 @@ class Recount:
     def _gone(self, started: Sequence[int]) -> frozenset[int]:
         return frozenset(each for each in started if self._entrants[each].status != "in")
 
-    def _done(self) -> Iterator[Done]:
-        """What came of each stage. Who sits at no table of one but in a later one had a bye."""
+    def _done(self) -> list[Done]:
+        """What came of all tables: who was given none is not asked for where averages decide."""
+        whole, tables = self._whole(), [each for stage in self._tables.values() for each in stage.items()]
+        return [Done("main", tuple(table_of(order, whole[group]) for group, order in tables), ())]
+
+    def _whole(self) -> dict[int, list[Result]]:
+        """The matches of each deal group that was played whole."""
         whole: defaultdict[int, list[Result]] = defaultdict(list)
         for result in whole_groups(self.results, self._group_size):
             whole[result.group].append(result)
-        stages = [self._tables[number] for number in sorted(self._tables)]
-        seated = [{who for order in stage.values() for who in order} for stage in stages]
-        before: list[Order] = []
-        for number, stage in enumerate(stages):
-            tables = tuple(table_of(stage[group], whole[group]) for group in sorted(stage))
-            byes = set[int]().union(*seated[number + 1 :]) - seated[number]
-            if _again(stage.values(), before):
-                before = []
-                yield Done("playoff", tables, ())
-            else:
-                before = list(stage.values())
-                yield Done("main", tables, tuple(byes))
-
-
-def _again(orders: Iterable[Order], before: Sequence[Order]) -> bool:
-    """Whether a stage is a knock-out's playoff: each of its tables is a part of one of the stage before.
-
-    Of no table more than half go on, and the largest of a main stage is more than half full.
-    """
-    return all(any(set(order) <= set(table) for table in before) for order in orders)
+        return whole
 
 
 def _same(told: object, value: object) -> bool:

@@ -74,7 +74,8 @@ class Tournament:
     """One tournament. `secret`, from which all deals follow, is shown when it is over; its hash always.
 
     `stage`: how many are planned so far; `stages`: how many were asked for. `pair_spread`: in a round robin,
-    how many more tables one pair may share than another.
+    how many more tables one pair may share than another. `seeds`: in a knock-out that has begun, the numbers
+    of those who began, best first; None in lists.
     """
 
     id: str
@@ -105,6 +106,7 @@ class Tournament:
     repeat: str | None
     series: str | None
     pair_spread: int | None
+    seeds: list[int] | None
     progress: Progress
     entrants: list[Entrant] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
@@ -377,13 +379,15 @@ def _failed(db: Connection, tournament_id: str) -> list[Failed]:
 
 def _shape(row: "Row[Any]", far: Progress, listed: Sequence[Entrant] = ()) -> Tournament:
     told = {"progress", "entrants", "failed", "secret", "secret_hash"}
-    computed = told | {"same_owner", "entry", "pair_spread"}
+    computed = told | {"same_owner", "entry", "pair_spread", "seeds"}
+    prepared = (row.plan or {}).get("prepared", {})
     same = {name: getattr(row, name) for name in Tournament.__slots__ if name not in computed}
     return Tournament(
         **same,
         same_owner=spec.SAME_OWNER[row.apart],
         entry=Opening(row.entry_open, row.entry_limit, row.entry_deadline),
-        pair_spread=(row.plan or {}).get("prepared", {}).get("spread"),
+        pair_spread=prepared.get("spread"),
+        seeds=prepared.get("seeds") if listed and row.started_at else None,
         progress=far,
         entrants=list(listed),
         secret_hash=hashlib.sha256(row.secret).hexdigest(),

@@ -9,6 +9,7 @@ from api.schemas.fields import (
     moment,
     nested,
     number,
+    numbers,
     text,
     whole,
 )
@@ -139,6 +140,9 @@ class TournamentAnswer(Answer):
     repeat = text("the cron line (UTC) it repeats by", None, null=True)
     series = text("the first of those it repeats", None, null=True)
     pair_spread = whole("round robin: how many more tables one pair may share than another", 1, null=True)
+    seeds = numbers(
+        "knockout: the numbers of who began, best seed first; null in lists", (2, 0, 1), null=True
+    )
     limits = free("what a bot may use", LIMITS)
     seed = text("what the schedule was drawn with", "anything")
     secret_hash = text("SHA-256 of the secret that all deals follow from", "9f86d081884c7d65…")

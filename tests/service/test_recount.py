@@ -24,6 +24,9 @@ WAYS = {
     "swiss": {"format": "swiss", "stages": 3},
     "knockout": {"format": "knockout"},
     "knockout of pairs": {"format": "knockout", "players": 2, "deals": 1},
+    "knockout, authors apart": {"format": "knockout", "same_owner": "apart"},
+    "knockout, each seat once": {"format": "knockout", "duplicate": False, "deals": 2},
+    "knockout of teams": {"format": "knockout", "players": 4, "rules": {**SMALL, "teams": "2+2"}},
     "gauntlet": {"format": "gauntlet"},
     "teams": {"format": "gauntlet", "players": 4, "rules": {**SMALL, "teams": "2+2"}},
 }
@@ -78,6 +81,56 @@ def test_what_the_service_tells_follows_from_its_matches(
     assert recount.discrepancy(rows) is None
     swapped = exchanged(rows, 0, len(rows) - 1)
     assert "place" in str(recount.discrepancy(swapped))
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if "knockout" in way])
+def test_a_knockout_is_played_as_its_seeds_demand(
+    way: str, arena: Arena, author: Account, ready_bots: Ready, play_all: PlayAll
+) -> None:
+    cup = make(arena, author, ready_bots(7), start_at="manual", **WAYS[way])
+    assert tournaments.tournament(arena, cup).seeds is None, "they are drawn at the start"
+    tournaments.start(arena, author, cup)
+    seeds = tournaments.tournament(arena, cup).seeds
+    assert seeds is not None and sorted(seeds) == list(range(7))
+    assert [each.seeds for each in tournaments.tournaments(arena).items] == [None]
+    play_all(arena)
+    assert told_otherwise(arena, cup, seeds=seeds) is None
+    assert "group 0 does not follow" in told_otherwise(arena, cup, seeds=seeds[::-1])
+    for wrong, reason in (
+        (None, "not told"),
+        ("all", "who began"),
+        ([[0]], "who began"),
+        (seeds[1:], "not those who began"),
+        ([0, *seeds], "each once"),
+    ):
+        assert reason in told_otherwise(arena, cup, seeds=wrong)
+    stages = tournaments.tournament(arena, cup).stage
+    assert f"stage {stages + 1} is one too many" in told_otherwise(arena, cup, stage=stages + 1)
+    recount, rows = counted(arena, cup)
+    recount._told = {**recount._told, "stage": stages - 1}
+    del recount._tables[stages]
+    assert f"stage {stages} is missing" in str(recount.discrepancy(rows))
+
+
+def test_of_a_knockout_that_was_cancelled_the_places_follow_too(
+    arena: Arena, author: Account, ready_bots: Ready, finish: Callable[..., Any]
+) -> None:
+    cup = make(arena, author, ready_bots(7), format="knockout")
+    for _ in range(9):
+        held = singly.claim(arena, "w")
+        assert held is not None
+        finish(arena, held)
+    tournaments.cancel(arena, author, cup)
+    recount, rows = counted(arena, cup)
+    assert recount.discrepancy(rows) is None
+    assert "place" in str(recount.discrepancy(exchanged(rows, 0, 6)))
+
+
+def told_otherwise(arena: Arena, cup: str, **changes: Any) -> Any:
+    """What is said of it if this were told of it instead."""
+    recount, rows = counted(arena, cup)
+    recount._told = {**recount._told, **changes}
+    return recount.discrepancy(rows)
 
 
 def exchanged(rows: Rows, one: int, other: int) -> Rows:
