@@ -69,8 +69,9 @@ def _maximum(won: Floats) -> Floats:
     theta, both, prior = np.zeros(len(won)), won + won.T, PRIOR * np.eye(len(won))
     largest = 0.0
     for _ in range(100 if len(won) else 0):
-        gradient = (won - both * expected(theta)).sum(axis=1) - PRIOR * theta
-        step = np.linalg.solve(_curvature(won, theta) + prior, gradient)
+        pull = (won - both * expected(theta)).sum(axis=1)
+        pull -= pull.mean()  # in truth it is 0; what rounding leaves of it, only the prior would hold back
+        step = np.linalg.solve(_curvature(won, theta) + prior, pull - PRIOR * theta)
         largest = np.abs(step).max()
         theta += step * (2 / max(largest, 2))
         if largest < 1e-12:
