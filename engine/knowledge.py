@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from engine.cards import CARD, CARDS, CODES, COLOUR, FIRST_COLOUR, FIRST_WILD, NO_COLOUR, RANKS, WILD
+from engine.cards import CARD, CARDS, CODES, COLOUR, FIRST_COLOUR, FIRST_WILD, NO_COLOUR, OUT, RANKS, WILD
+from engine.known_pile import KnownPile
 from engine.law import law
 from engine.round import Trick
 from engine.rules import RuleSet
@@ -41,6 +42,7 @@ class Knowledge:
         if "pile" in view:
             self.looked: list[int] = [CARDS[card] for card in view["pile"]]
             self.nowhere |= NUMBERS  # beside it lie only action cards that left when the trump was turned
+        self._see_pile()
         self._see_face()
         self._see_plays()
         self._count()
@@ -51,17 +53,40 @@ class Knowledge:
         """Whether this seat saw the round begin, so that the first trump card is known."""
         self.faces: list[int] = []
         self.looked = []
+        self.pile = KnownPile(self.law)
+        self._replayed = 0
         self.nowhere: set[int] = set()
         """Cards that are not in the pile."""
         if self.bidding and view["trump_card"] is None:
             self.nowhere |= NUMBERS
 
+    def _see_pile(self) -> None:
+        """What the cards played since the last view have done to the pile, and what lies open now."""
+        played = [card for _, cards, _, _ in self.tricks for card in cards] + self.trick
+        if "pile" in self.view:
+            played.pop()  # a Change that is not over
+        for number, card in enumerate(played[self._replayed :], self._replayed + 1):
+            self.pile.play(card)
+            if number % self.law.players == 0:
+                self.pile.end_trick()
+        self._replayed = len(played)
+        if "pile" in self.view:
+            self.pile.look(self.looked)
+        else:
+            self.pile.show(self.face)
+        if self.pile.went_round:
+            self.nowhere |= NUMBERS
+
     def _see_face(self) -> None:
         """A new face, and under it nothing better of its colour if it was searched out."""
-        if self.face < 0 or self.faces[-1:] == [self.face]:
+        if self.face < 0:
             return
         trump = COLOUR[self.face]
-        turned_over = bool(self.faces) or any(before != trump for _, _, before, _ in self.tricks)
+        turned_over = (
+            any(card != self.face for card in self.faces)
+            or any(before != trump or OUT in cards for _, cards, before, _ in self.tricks)
+            or OUT in self.trick
+        )
         if turned_over and self.rules.change is Change.SEARCH and not self.law.out_ends:
             self.nowhere |= set(range(self.face + 1, RANKS * trump + RANKS))
         if self.face not in self.faces:

@@ -34,6 +34,7 @@ from engine.cards import (
 from engine.deal import numbers_but
 from engine.hand import copied, sorted_hand
 from engine.knowledge import Knowledge, View
+from engine.known_pile import UNKNOWN
 from engine.pile import Pile
 from engine.round import Round
 from engine.rules import RuleSet
@@ -96,6 +97,8 @@ class Sampler:
         first = knowledge.bidding and bool(knowledge.faces) and not knowledge.looked
         self._fewest: Final = max(1, self._numbers - self._dealt) if first else 0
         self._known: Final = self._open_part()
+        self._top: Final = [card for card in knowledge.pile.top if card != UNKNOWN]
+        self._bottom: Final = [card for card in knowledge.pile.bottom if card != UNKNOWN]
         self._seen: Final = (
             knowledge.hand + knowledge.trick + [c for trick in knowledge.tricks for c in trick[1]]
         )
@@ -203,15 +206,11 @@ class Sampler:
         return places, barred
 
     def _pile(self, hands: Sequence[Cards], rest: Cards, dice: Random) -> Pile:
-        """The pile: what lies open on top, other known cards where the rules left them."""
-        known, face, trump = self.knowledge, self.knowledge.face, self._known.pile.colour
-        shown = [face] if face >= 0 else []
-        if known.looked:
-            return Pile(shown + [card for card in known.looked if card != face], [], face, trump)
-        older = [card for card in known.faces if card != face]
-        searched = known.rules.change is Change.SEARCH  # and laid on what showed before
-        top, bottom = (shown + older[::-1], []) if searched else (shown, older)
-        return Pile(top, bottom, face, trump, _Rest(rest, [self._seen, *hands], dice))
+        """The pile: known cards where the rules left them, between top and bottom all others."""
+        known, rest_of = self._known.pile, None
+        if not self.knowledge.pile.whole:
+            rest_of = _Rest(rest, [self._seen, *hands], dice)
+        return Pile(self._top[:], self._bottom[:], known.face, known.colour, rest_of)
 
     def _question(self) -> tuple[int, Cards]:
         """What is asked, and the choices of a question that is not about a card."""
@@ -244,8 +243,9 @@ def _add_actions(played: Round) -> None:
     if any(FIRST_WILD <= card <= WILD for card in trick):
         played.wilds_allowed = law.wilds_together
     if law.out_ends and OUT in trick:
-        settled = trick[:-1] if played.kind == TRUMP else trick
-        played.turn_due = [card for card in settled if card in (OUT, CHANGE)][-1:] == [OUT]
+        last = [card for card in trick if card in (OUT, CHANGE)][-1]
+        turns = law.rules.change is Change.TURN  # where it finds no trump it ends what is due all the same
+        played.turn_due = played.pile.colour == NO_COLOUR and (last == OUT or not turns)
     for _, cards, _, winner in played.tricks:
         played.stakes[winner] += _stake(cards)
 

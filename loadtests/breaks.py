@@ -265,6 +265,12 @@ BREAKS = (
         "return 0 if self.match.round.kind == BID",
         "return 1 if self.match.round.kind == BID",
     ),
+    Break(
+        "an Out sends a known face to the bottom",
+        "known_pile.py",
+        "self._bury()\n            self._turn_due",
+        "self._turn_due",
+    ),
     Break("sampled hands keep shown voids", "knowledge.py", "[COLOUR[card] not in void for", "[True for"),
     Break(
         "sampled deals are equally likely",

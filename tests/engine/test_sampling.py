@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from engine import sampling
 from engine.cards import BID, CARD, COLOUR, FIRST_WILD, NO_COLOUR, OVER, TRUMP, WILD
-from engine.knowledge import Knowledge
+from engine.knowledge import NUMBERS, Knowledge
 from engine.match import Match
 from engine.round import Round
 from engine.rules import PRESETS, RuleSet
 from engine.sampling import Sampler, rollout, sample
-from engine.switches import Turned
+from engine.switches import Change, Turned
 from engine.table import LocalPlayer, play
 from engine.view import pile, view
 
@@ -208,6 +208,39 @@ def test_a_face_that_an_out_cancelled_lies_at_the_bottom():
             assert Sampler(known).sample(dice).pile.cards[-len(older) :] == older
         match.advance(dice.choice(match.legal()))
     assert found > 10
+
+
+@pytest.mark.parametrize("change", sorted(Change))
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_cards_that_lay_open_or_were_looked_at_keep_their_order_in_the_pile(preset, change, random_move):
+    deck = {"change": 8, "out": 8}
+    rules = RuleSet.parse({"preset": preset, "change": change, "deck": deck, "hand_sizes": [8, 36, 37, 38]})
+    dice, compared = Random(preset), 0
+    for players in (3, rules.max_players):
+        match = Match(rules, players, dice.randbytes(32))
+        known, trumps = Knowledge(rules, view(match, 0)), 1
+        while not match.over:
+            truth = match.round
+            if truth.seat == 0 or truth.kind != TRUMP:
+                known.see(asked(match) if truth.seat == 0 else view(match, 0))
+                if trumps != len(truth.trumps):
+                    piles = truth.pile.cards, Sampler(known).sample(dice).pile.cards
+                    seen = NUMBERS if known.pile.went_round else known.faces
+                    there, trumps, compared = known.looked or seen, len(truth.trumps), compared + 1
+                    told, drawn = ([card for card in pile if card in there] for pile in piles)
+                    assert drawn == told
+            match.advance(random_move(match, dice))
+    assert compared > 20
+
+
+@pytest.mark.parametrize(
+    "tricks", [[], [{"leader": 0, "cards": ["OUT", "R1", "CHANGE"], "trump": "R", "winner": 1}]]
+)
+def test_a_card_that_lies_open_again_after_an_out_was_searched_out_as_the_highest(tricks):
+    match = Match(PRESETS["korean"], 3, bytes(32))
+    known = Knowledge(match.rules, view(match, 0) | {"trump": "R", "trump_card": "R9"})
+    known.see(known.view | {"tricks": tricks})
+    assert known.nowhere == (set(range(10, 16)) if tricks else set())
 
 
 def test_after_a_look_only_action_cards_can_have_left_the_pile():
