@@ -15,6 +15,7 @@ from service.tables import metadata
 from service.work import engine
 
 TRY = text("SELECT pg_try_advisory_xact_lock(72616764)")
+KEEP = text("SET LOCAL idle_in_transaction_session_timeout = 0")
 PAUSE = 0.2  # seconds between two tries
 
 
@@ -55,10 +56,12 @@ def _alone(connection: Connection) -> Iterator[None]:
     """By a lock of a transaction beside those of the migrations, for a pooler has no sessions.
 
     It is tried again and again, not waited for: whoever builds an index waits for all statements under way.
+    A server that ends who idles in a transaction must not end this one.
     """
     while True:
         with connection.engine.begin() as beside:
             if beside.scalar(TRY):
+                beside.execute(KEEP)
                 yield
                 return
         time.sleep(PAUSE)

@@ -15,6 +15,10 @@ from service.settings import Settings
 from service.work import engine
 
 INDEXES = "SELECT count(*), bool_and(indisvalid) FROM pg_index WHERE indexrelid = 'ix_match_told'::regclass"
+KEPT = """
+SELECT query FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE locktype = 'advisory'
+AND granted AND datname = current_database() AND state = 'idle in transaction'
+"""
 BUILDING = "SELECT count(*) FROM pg_stat_progress_create_index WHERE phase ^@ 'waiting'"
 
 
@@ -88,6 +92,7 @@ def test_everybody_writes_while_an_index_is_built_and_what_was_interrupted_goes_
         while not writing.exec_driver_sql(BUILDING).scalar():
             writing.rollback()
             assert not any(each.done() for each in migrating), [each.exception() for each in migrating]
+        assert "idle_in_transaction_session_timeout = 0" in writing.exec_driver_sql(KEPT).scalar_one()
         writing.exec_driver_sql("SET lock_timeout = 100")
         writing.exec_driver_sql("UPDATE match SET told = 1")
         writing.commit()
