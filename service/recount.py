@@ -128,7 +128,7 @@ class Recount:
         if gone:
             self._foretold(form, replace(field, gone=frozenset()), 1)
             return [[row["entrant"] for row in level] for _, level in groupby(rows, lambda row: row["place"])]
-        done = self._foretold(form, field, max(self._told["stage"], *self._tables))
+        done = self._foretold(form, field, max([self._told["stage"], *self._tables]))
         if self._told["status"] == "finished" and form.stage(field, len(done) + 1, done):
             raise ValueError(f"stage {len(done) + 1} is missing")
         return form.places(field, done)

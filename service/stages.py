@@ -127,6 +127,7 @@ def void(work: Work, tournament_id: str, *only: Any) -> None:
 
 def void_unbegun(work: Work, tournament_id: str) -> None:
     """Deal groups of which nothing is played yet never will be; those begun are played to their end."""
+    work.db.execute(update(rows).where(rows.c.id == tournament_id).values(planned=rows.c.groups))
     of_it = match.c.tournament_id == tournament_id
     begun = select(match.c.deal_group).where(of_it, match.c.status != "planned")
     void(work, tournament_id, match.c.deal_group.not_in(begun))

@@ -121,14 +121,18 @@ class Workshop:
     def _tell(self) -> None:
         while True:
             try:
-                alive.sign(self.arena.settings.data_dir / "run" / "alive", self.number)
+                self._sign()
                 self._put_in_order()
+                self._sign()  # a trial of the sandbox may take as long again
                 presence.here(self.arena, self.name, *self._state())
                 self._count()
             except Exception as error:  # whatever it is, the next try may go better
                 log.warning("presence_not_told", error=str(error))
             if self._closing.wait(TELL_SECONDS):
                 return
+
+    def _sign(self) -> None:
+        alive.sign(self.arena.settings.data_dir / "run" / "alive", self.number)
 
     def _count(self) -> None:
         if self._signs % COUNT_EVERY == 0:

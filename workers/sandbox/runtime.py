@@ -35,7 +35,7 @@ try:
     numpy = numpy.__path__[0]
 except Exception as error:
     if isinstance(error, MemoryError) or "allocate memory" in str(error):
-        raise
+        raise SystemExit("Cannot allocate memory")
     numpy = None
 import os
 print(json.dumps({"version": sys.version_info[:3], "program": os.path.realpath(sys.executable),
