@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.bots import NAMES, load
@@ -246,6 +246,7 @@ def test_code_without_a_bot_is_refused_by_what_it_lacks():
         Author.of(Half)
 
 
+@settings(max_examples=25)  # whole matches, some of them of many thinkers
 @given(data=st.data(), seed=st.integers(0, 2**32))
 def test_house_bots_play_any_rules_without_a_fault(data, seed, rule_sets):
     rules, players = data.draw(rule_sets)

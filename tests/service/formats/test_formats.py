@@ -72,7 +72,7 @@ def test_sizes_use_everybody_with_the_fewest_byes(entrants: int, full: int, leas
             assert byes == 0
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(2, 6).flatmap(lambda k: st.tuples(st.integers(2, 20), st.just(k))), lots)
 def test_a_swiss_seats_everybody_each_stage_and_shares_out_byes(size: tuple[int, int], dice: Dice) -> None:
     entering, stages, _ = played("swiss", field(*size), by_lot(dice))
