@@ -184,7 +184,12 @@ SIGNED: dict[str, Callable[[Site], str]] = {
 
 WHOLE = {"home", "tournaments", "schedule", "fairness", "rankings"}
 TWICE = {("guide", "phone"), ("guide", "dark")}  # a long page of plain tables: once is enough
-PHONE_ONLY = {("match-large", "wide"), ("match-large", "dark")}  # what is hard about it is a phone
+SLOW = {
+    *(("match-large", "wide"), ("match-large", "dark")),  # what is hard about it is a phone
+    ("guide", "wide"),  # half a minute for a page that seldom changes
+    # Dark is the same parts in other colours: the pages with most of them will do.
+    *((name, "dark") for name in PAGES.keys() - {"home", "tournament", "match", "rankings", "comparison"}),
+}
 
 
 def sign_in(page: Page, site: Site) -> None:
@@ -195,7 +200,7 @@ def sign_in(page: Page, site: Site) -> None:
 
 
 LOOKS = [
-    pytest.param(*look, marks=pytest.mark.slow if look in PHONE_ONLY else ())
+    pytest.param(*look, marks=pytest.mark.slow if look in SLOW else ())
     for look in ((name, screen) for screen in ("wide", "phone", "dark") for name in PAGES)
     if look not in TWICE
 ]
